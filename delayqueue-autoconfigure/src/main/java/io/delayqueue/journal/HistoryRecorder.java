@@ -26,14 +26,15 @@ import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
-import io.delayqueue.store.EndedMessages;
-import io.delayqueue.store.EndedRequest;
 import io.delayqueue.store.ExpiredMessagesLog;
 import io.delayqueue.store.Lease;
+import io.delayqueue.store.LedgerChanges;
+import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.RecordedDeadLetter;
 import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.Texts;
 import io.delayqueue.store.UnstartedLease;
@@ -230,8 +231,14 @@ final class HistoryRecorder implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<EndedMessages> ended(Partition partition, EndedRequest request) {
-        return this.store.ended(partition, request);
+    public CompletableFuture<LedgerChanges> changes(Partition partition, LedgerRequest request) {
+        return this.store.changes(partition, request);
+    }
+
+    @Override
+    public CompletableFuture<Integer> restoreDeadLetters(Partition partition, long deadline,
+            List<RecordedDeadLetter> deadLetters) {
+        return this.store.restoreDeadLetters(partition, deadline, deadLetters);
     }
 
     @Override

@@ -2,9 +2,12 @@ package io.delayqueue.journal;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueException.Effect;
@@ -16,8 +19,11 @@ import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.MessageEventRecorderFactory;
+import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Offer;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.RecordedDeadLetter;
 import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.routing.PartitionRouter;
 import io.delayqueue.store.routing.StoreComponents;
@@ -35,6 +41,8 @@ final class JournalOffers {
 
     private final PartitionRouter router;
 
+    private final MessageStore store;
+
     private final MessageEventRecorderFactory events;
 
     private final Function<QueueName, JournalMode> modes;
@@ -51,6 +59,7 @@ final class JournalOffers {
      */
     JournalOffers(StoreComponents store, Function<QueueName, JournalMode> modes, Duration span) {
         this.router = new PartitionRouter(store);
+        this.store = store.messages();
         this.events = store.events();
         this.modes = modes;
         this.clock = new StoreClock(store.partitions());
@@ -160,12 +169,12 @@ final class JournalOffers {
     private <T> CompletableFuture<T> limited(JournalRow row, long begin, Function<Offer, CompletableFuture<T>> call) {
         QueueName queue = row.request().queue();
         try {
-            long deadline = this.clock.millis(queue, begin) + this.span.toMillis();
-            return call.apply(new Offer(row.revision(), deadline * 1000)).whenComplete((answer, failure) -> {
-                if (failure != null) {
-                    this.clock.forget(queue);
-                }
-            });
+            return call.apply(new Offer(row.revision(), deadline(queue, begin), row.failures()))
+                .whenComplete((answer, failure) -> {
+                    if (failure != null) {
+                        this.clock.forget(queue);
+                    }
+                });
         }
         catch (CompletionException ex) {
             return CompletableFuture.failedFuture(new StoreUnavailableException(
@@ -174,6 +183,29 @@ final class JournalOffers {
         catch (RuntimeException ex) {
             return CompletableFuture.failedFuture(ex);
         }
+    }
+
+    private long deadline(QueueName queue, long begin) {
+        return (this.clock.millis(queue, begin) + this.span.toMillis()) * 1000;
+    }
+
+    /**
+     * Stores dead letters of a queue again that the store has lost.
+     * @param begin before the rows were read, in nanoseconds of the monotonic clock
+     * @return how many it had lost
+     */
+    int restoreDeadLetters(QueueName queue, List<LedgerTable.Row> rows, long begin) {
+        long deadline = deadline(queue, begin);
+        List<Partition> partitions = this.router.recorded(queue).join();
+        Map<Partition, List<RecordedDeadLetter>> places = rows.stream()
+            .collect(Collectors.groupingBy(
+                    (row) -> partitions.get((row.partition() < partitions.size()) ? row.partition() : 0),
+                    Collectors.mapping(LedgerTable.Row::deadLetter, Collectors.toList())));
+        int restored = 0;
+        for (Map.Entry<Partition, List<RecordedDeadLetter>> place : places.entrySet()) {
+            restored += this.store.restoreDeadLetters(place.getKey(), deadline, place.getValue()).join();
+        }
+        return restored;
     }
 
     private SendResult counted(QueueName queue, SendResult result) {

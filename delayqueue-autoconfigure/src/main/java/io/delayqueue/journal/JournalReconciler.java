@@ -11,9 +11,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.store.EndedMessage;
-import io.delayqueue.store.EndedMessages;
-import io.delayqueue.store.EndedRequest;
+import io.delayqueue.store.LedgerChanges;
+import io.delayqueue.store.LedgerEntry;
+import io.delayqueue.store.LedgerEntry.Kind;
+import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.StoreFailures;
@@ -27,9 +28,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Keeps the rows of ledgers and the store in agreement. Deletes the rows of messages that
- * have ended, offers messages that are overdue to the store again, and restores all
- * messages of a queue when the store has lost data.
+ * Keeps the rows of ledgers and the store in agreement. Records ends, failures and dead
+ * letters, offers messages that are overdue to the store again, and restores all messages
+ * of a queue when the store has lost data.
  * <p>
  * <strong>Threads.</strong> One thread runs all statements, and waits for the store; so
  * the reconciler uses one connection.
@@ -49,14 +50,16 @@ final class JournalReconciler implements SmartLifecycle {
     /** How long a restore rests of which some messages failed. */
     private static final Duration RETRY_DELAY = Duration.ofSeconds(10);
 
-    /** How long other nodes do not get a message that has ended. */
-    private static final Duration ENDED_CLAIM = Duration.ofSeconds(30);
+    /** How long other nodes do not get a change. */
+    private static final Duration CHANGE_CLAIM = Duration.ofSeconds(30);
 
     private static final int PHASE = 1001;
 
     private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
 
     private final JournalTable table;
+
+    private final LedgerTable ledger;
 
     private final JournalOffers offers;
 
@@ -72,8 +75,8 @@ final class JournalReconciler implements SmartLifecycle {
 
     private final Set<QueueName> used = ConcurrentHashMap.newKeySet();
 
-    /** The messages whose rows were deleted since the last call of each partition. */
-    private final Map<Partition, List<EndedMessage>> deleted = new HashMap<>();
+    /** The changes that were recorded since the last call of each partition. */
+    private final Map<Partition, List<LedgerEntry>> recorded = new HashMap<>();
 
     /** How often journals have called each partition. */
     private final Map<Partition, Long> counts = new HashMap<>();
@@ -92,6 +95,7 @@ final class JournalReconciler implements SmartLifecycle {
     JournalReconciler(JournalTable table, JournalOffers offers, JournalRestorer restorer, JournalStatus status,
             StoreComponents store) {
         this.table = table;
+        this.ledger = new LedgerTable(table);
         this.offers = offers;
         this.restorer = restorer;
         this.status = status;
@@ -112,6 +116,7 @@ final class JournalReconciler implements SmartLifecycle {
     public synchronized void start() {
         if (!isRunning()) {
             this.table.requireTable();
+            this.ledger.requireTable();
             this.stopped = new CountDownLatch(1);
             Thread started = new Thread(this::run, "delayqueue-journal-reconciler");
             started.setDaemon(true);
@@ -164,7 +169,7 @@ final class JournalReconciler implements SmartLifecycle {
         Throwable failure = null;
         for (QueueName queue : queues()) {
             try {
-                more |= deleteEnded(queue);
+                more |= recordChanges(queue);
             }
             catch (RuntimeException ex) {
                 failure = StoreFailures.unwrap(ex);
@@ -184,6 +189,7 @@ final class JournalReconciler implements SmartLifecycle {
         if (System.nanoTime() - this.queuesReadAt >= QUEUES_INTERVAL.toNanos()) {
             try {
                 this.used.addAll(this.table.queues());
+                this.used.addAll(this.ledger.queues());
                 for (QueueName queue : this.used) {
                     this.layouts.ledger(queue, this.offers.isLedger(queue)).join();
                 }
@@ -199,10 +205,10 @@ final class JournalReconciler implements SmartLifecycle {
     }
 
     /**
-     * Deletes the rows of messages of a queue that have ended.
+     * Records the changes of a queue's messages: ends, failures and dead letters.
      * @return whether there are more
      */
-    private boolean deleteEnded(QueueName queue) {
+    private boolean recordChanges(QueueName queue) {
         String own = this.identity;
         if (own == null) {
             own = this.table.identity();
@@ -211,22 +217,23 @@ final class JournalReconciler implements SmartLifecycle {
         boolean more = false;
         long backlog = 0;
         for (Partition partition : this.router.recorded(queue).join()) {
-            EndedMessages ended = this.store
-                .ended(partition, new EndedRequest(own, ENDED_CLAIM, this.offers.memory(), deletedOf(partition)))
+            LedgerChanges changes = this.store
+                .changes(partition, new LedgerRequest(own, CHANGE_CLAIM, this.offers.memory(), recordedOf(partition)))
                 .join();
-            if (!ended.journal().equals(own)) {
-                leaveAlone(queue, ended.journal());
+            if (!changes.journal().equals(own)) {
+                leaveAlone(queue, changes.journal());
                 return false;
             }
-            compareCount(partition, ended.count());
-            backlog += ended.backlog();
-            this.deleted.remove(partition);
-            if (!ended.messages().isEmpty()) {
-                this.table.deleteEnded(queue, ended.messages());
-                this.status.addEnded(ended.messages().size());
-                this.deleted.put(partition, ended.messages());
+            compareCount(partition, changes.count());
+            backlog += changes.backlog();
+            this.recorded.remove(partition);
+            if (!changes.changes().isEmpty()) {
+                this.ledger.record(partition, changes.changes());
+                this.status
+                    .addEnded((int) changes.entries().stream().filter((entry) -> entry.kind() == Kind.ENDED).count());
+                this.recorded.put(partition, changes.entries());
             }
-            more |= ended.messages().size() == EndedRequest.LIMIT;
+            more |= changes.changes().size() == LedgerRequest.LIMIT;
         }
         if (this.status.removeForeign(queue)) {
             this.losses.putIfAbsent(queue, new Loss(false, false, System.nanoTime()));
@@ -248,8 +255,8 @@ final class JournalReconciler implements SmartLifecycle {
         this.counts.put(partition, count);
     }
 
-    private List<EndedMessage> deletedOf(Partition partition) {
-        return this.deleted.getOrDefault(partition, List.of());
+    private List<LedgerEntry> recordedOf(Partition partition) {
+        return this.recorded.getOrDefault(partition, List.of());
     }
 
     /**

@@ -35,9 +35,14 @@ final class JournalRestorer implements JournalOperations {
 
     private static final int PAGE = 1000;
 
+    /** Dead letters of one call, each of which may be large. */
+    private static final int DEAD_LETTERS = 20;
+
     private static final long SECOND = 1_000_000_000L;
 
     private final JournalTable table;
+
+    private final LedgerTable ledger;
 
     private final JournalOffers offers;
 
@@ -48,6 +53,7 @@ final class JournalRestorer implements JournalOperations {
     JournalRestorer(JournalTable table, JournalOffers offers, JournalStatus status,
             Function<QueueName, JournalMode> modes) {
         this.table = table;
+        this.ledger = new LedgerTable(table);
         this.offers = offers;
         this.status = status;
         this.modes = modes;
@@ -86,7 +92,7 @@ final class JournalRestorer implements JournalOperations {
         long begin = System.nanoTime();
         List<JournalRow> page = read(plan, start, paced ? Math.min(plan.rate(), PAGE) : PAGE);
         if (page.isEmpty()) {
-            return new RestoreStep(RestoreReport.NONE, null);
+            return new RestoreStep(restoreDeadLetters(plan), null);
         }
         List<JournalRow> selected = page.stream().filter((row) -> !isLeftOut(plan, row)).toList();
         RestoreReport report = new RestoreReport(0, 0, page.size() - selected.size(), 0)
@@ -105,6 +111,37 @@ final class JournalRestorer implements JournalOperations {
             throw new StoreUnavailableException("The database of the journal does not answer: " + ex.getMessage(),
                     Effect.NONE, ex);
         }
+    }
+
+    /**
+     * Restores the dead letters of the queue of a plan that selects neither an id nor a
+     * due time.
+     */
+    private RestoreReport restoreDeadLetters(RestorePlan plan) {
+        RestoreReport report = RestoreReport.NONE;
+        if (plan.queue() == null || plan.id() != null || plan.dueBefore() != null || plan.dryRun()
+                || this.status.isForeign(new QueueName(plan.queue()))) {
+            return report;
+        }
+        QueueName queue = new QueueName(plan.queue());
+        String last = "";
+        while (!Thread.currentThread().isInterrupted()) {
+            long begin = System.nanoTime();
+            List<LedgerTable.Row> page = this.ledger.deadLetters(queue, last, DEAD_LETTERS);
+            if (page.isEmpty()) {
+                break;
+            }
+            try {
+                int restored = this.offers.restoreDeadLetters(queue, page, begin);
+                report = report.plus(new RestoreReport(restored, (long) page.size() - restored, 0, 0));
+            }
+            catch (RuntimeException ex) {
+                log(page.size(), StoreFailures.unwrap(ex));
+                report = report.plus(new RestoreReport(0, 0, 0, page.size()));
+            }
+            last = page.get(page.size() - 1).deadLetter().deadLetterId();
+        }
+        return report;
     }
 
     private static void waitUntil(long time) {

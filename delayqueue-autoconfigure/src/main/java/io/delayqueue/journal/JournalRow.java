@@ -16,14 +16,15 @@ import io.delayqueue.store.NewMessage;
  * @param checks how often the sweep has found its message in the store
  * @param nextCheck when the sweep offers it again, in milliseconds of the database's
  * clock
+ * @param failures how often its message has failed
  */
 record JournalRow(long revision, JournalRequest request, boolean accepted, boolean behind, boolean superseded,
-        int checks, long nextCheck) {
+        int checks, long nextCheck, int failures) {
 
     /** Returns this row with another form of its request. */
     JournalRow with(JournalRequest other) {
         return new JournalRow(this.revision, other, this.accepted, this.behind, this.superseded, this.checks,
-                this.nextCheck);
+                this.nextCheck, this.failures);
     }
 
     /**

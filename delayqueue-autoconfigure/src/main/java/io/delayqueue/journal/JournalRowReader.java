@@ -44,7 +44,8 @@ final class JournalRowReader {
             case CANCEL -> JournalRequest.cancel(queue, id);
         };
         return new JournalRow(revision, request, row.getBoolean("accepted"), row.getBoolean("behind"),
-                row.getBoolean("superseded"), row.getInt("checks"), row.getLong("claimed_until"));
+                row.getBoolean("superseded"), row.getInt("checks"), row.getLong("claimed_until"),
+                row.getInt("failures"));
     }
 
     private static NewMessage message(ResultSet row, long revision, String id) throws SQLException {

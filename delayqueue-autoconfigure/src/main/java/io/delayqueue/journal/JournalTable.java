@@ -22,7 +22,6 @@ import javax.sql.DataSource;
 import io.delayqueue.QueueName;
 import io.delayqueue.journal.JournalRequest.Operation;
 import io.delayqueue.store.DueTime;
-import io.delayqueue.store.EndedMessage;
 import io.delayqueue.store.NewMessage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -60,7 +59,7 @@ final class JournalTable {
     static final int BATCH_LIMIT = 100;
 
     private static final String COLUMNS = "revision, queue_name, message_id, operation, on_duplicate, due_millis, "
-            + "due_relative, recorded_at, priority, ttl_millis, group_name, envelope, accepted, checks, claimed_until";
+            + "due_relative, recorded_at, priority, ttl_millis, group_name, envelope, accepted, checks, claimed_until, failures";
 
     /** Compares row {@code o} with row {@code r}. */
     private static final String OF_SAME_ID = "o.namespace = r.namespace AND o.queue_name = r.queue_name "
@@ -113,6 +112,15 @@ final class JournalTable {
 
     Duration claim() {
         return this.claim;
+    }
+
+    String namespace() {
+        return this.namespace;
+    }
+
+    /** Returns the template of transactions that are independent of the caller's. */
+    TransactionTemplate transaction() {
+        return this.own;
     }
 
     /**
@@ -303,31 +311,6 @@ final class JournalTable {
         inOwnTransaction(() -> (this.named
             .update("DELETE FROM delayqueue_journal WHERE revision = :request AND claimed_by = :node", row) != 0)
                     ? this.named.update(complete, row) : 0);
-    }
-
-    /**
-     * Deletes the rows of messages that have ended, and the records that they were
-     * handled.
-     */
-    void deleteEnded(QueueName queue, List<EndedMessage> ended) {
-        MapSqlParameterSource[] rows = ended.stream()
-            .sorted(Comparator.comparingLong(EndedMessage::revision))
-            .map((each) -> parameters(each.revision()).addValue("namespace", this.namespace)
-                .addValue("queue", queue.value())
-                .addValue("id", each.id()))
-            .toArray(MapSqlParameterSource[]::new);
-        inOwnTransaction(() -> {
-            int[] deleted = this.named.batchUpdate("""
-                    DELETE FROM delayqueue_journal WHERE revision = :revision AND namespace = :namespace
-                      AND queue_name = :queue AND message_id = :id""", rows);
-            if (this.jdbc.sql("SELECT MIN(revision) FROM delayqueue_handled")
-                .query(Long.class)
-                .optional()
-                .isPresent()) {
-                this.named.batchUpdate("DELETE FROM delayqueue_handled WHERE revision = :revision", rows);
-            }
-            return deleted;
-        });
     }
 
     /** Returns the queues that have rows, one index lookup for each. */

@@ -28,9 +28,9 @@ import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.DeadLetterCursor;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
-import io.delayqueue.store.EndedMessages;
-import io.delayqueue.store.EndedRequest;
 import io.delayqueue.store.Lease;
+import io.delayqueue.store.LedgerChanges;
+import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.ListedMessage;
 import io.delayqueue.store.MessageCursor;
 import io.delayqueue.store.MessageInspector;
@@ -46,6 +46,7 @@ import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.Pause;
 import io.delayqueue.store.QueueInspector;
 import io.delayqueue.store.QueueRegistry;
+import io.delayqueue.store.RecordedDeadLetter;
 import io.delayqueue.store.UnstartedLease;
 import io.delayqueue.store.WakeUps;
 import io.delayqueue.store.envelope.Envelope;
@@ -99,7 +100,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     public CompletableFuture<List<SendResult>> schedule(PartitionTarget target, List<NewMessage> messages) {
         Transition<List<SendResult>> transition = (queue, now) -> {
             messages.forEach((message) -> queue.requireSameGroup(message, now));
-            return each(messages, (message) -> queue.send(message, now));
+            return each(messages, (message) -> queue.send(message, target.offer(), now));
         };
         return messages.stream().allMatch(NewMessage::unique) ? in(target.partition(), transition)
                 : in(target, transition);
@@ -110,8 +111,8 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
             List<NewMessage> messages) {
         return in(target, (queue, now) -> {
             messages.forEach((message) -> queue.requireSameGroup(message, now));
-            return each(messages,
-                    (message) -> queue.holds(message, now) ? Optional.of(queue.send(message, now)) : Optional.empty());
+            return each(messages, (message) -> queue.holds(message, now)
+                    ? Optional.of(queue.send(message, target.offer(), now)) : Optional.empty());
         });
     }
 
@@ -190,14 +191,23 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     @Override
-    public CompletableFuture<EndedMessages> ended(Partition partition, EndedRequest request) {
+    public CompletableFuture<LedgerChanges> changes(Partition partition, LedgerRequest request) {
         return in(partition, (queue, now) -> {
             JournalCalls calls = this.journals.compute(partition,
                     (key, known) -> (known == null) ? new JournalCalls(request.journal(), 1)
                             : known.journal().equals(request.journal())
                                     ? new JournalCalls(known.journal(), known.count() + 1) : known);
-            return calls.journal().equals(request.journal()) ? queue.ended(request, calls.count(), now)
-                    : new EndedMessages(calls.journal(), calls.count(), 0, List.of());
+            return calls.journal().equals(request.journal()) ? queue.changes(request, calls.count(), now)
+                    : new LedgerChanges(calls.journal(), calls.count(), 0, List.of());
+        });
+    }
+
+    @Override
+    public CompletableFuture<Integer> restoreDeadLetters(Partition partition, long deadline,
+            List<RecordedDeadLetter> deadLetters) {
+        return in(partition, (queue, now) -> {
+            requireInTime(deadline, now);
+            return queue.restoreDeadLetters(deadLetters);
         });
     }
 
@@ -291,7 +301,13 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     private static void requireInTime(@Nullable Offer offer, long now) {
-        if (offer != null && now > offer.deadline()) {
+        if (offer != null) {
+            requireInTime(offer.deadline(), now);
+        }
+    }
+
+    private static void requireInTime(long deadline, long now) {
+        if (now > deadline) {
             throw new StoreUnavailableException("The deadline of this call has passed; nothing was changed",
                     Effect.NONE, null);
         }

@@ -1,5 +1,11 @@
 package io.delayqueue.memory;
 
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Comparator;
@@ -37,6 +43,47 @@ record MemoryDeadLetter(String deadLetterId, String id, long died, long due, int
                 Instant.ofEpochMilli(this.died), this.failures, this.lapses, this.cause,
                 repeated ? null : this.firstFailure, (content != null) ? EnvelopeCodec.text(content) : null,
                 (content != null) ? content.headers() : Map.of());
+    }
+
+    /** Returns all but its id, for {@link #of}. */
+    byte[] toBytes() {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (DataOutputStream out = new DataOutputStream(bytes)) {
+            out.writeUTF(this.id);
+            out.writeLong(this.died);
+            out.writeLong(this.due);
+            out.writeInt(this.failures);
+            out.writeInt(this.lapses);
+            out.writeLong(this.timeToLive);
+            out.writeInt(this.lane);
+            out.writeUTF((this.group != null) ? this.group : "");
+            out.writeUTF(this.cause);
+            out.writeUTF(this.firstFailure);
+            out.write(this.envelope);
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+        return bytes.toByteArray();
+    }
+
+    /** Returns a dead letter from {@link #toBytes}. */
+    static MemoryDeadLetter of(String deadLetterId, byte[] content) {
+        try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(content))) {
+            String id = in.readUTF();
+            long died = in.readLong();
+            long due = in.readLong();
+            int failures = in.readInt();
+            int lapses = in.readInt();
+            long timeToLive = in.readLong();
+            int lane = in.readInt();
+            String group = in.readUTF();
+            return new MemoryDeadLetter(deadLetterId, id, died, due, failures, lapses, timeToLive, lane,
+                    group.isEmpty() ? null : group, in.readUTF(), in.readUTF(), in.readAllBytes());
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
     }
 
     /** Returns its message, to be sent again. */

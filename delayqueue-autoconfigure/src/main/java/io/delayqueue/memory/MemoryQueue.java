@@ -28,15 +28,17 @@ import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterCursor;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
-import io.delayqueue.store.EndedMessage;
-import io.delayqueue.store.EndedMessages;
-import io.delayqueue.store.EndedRequest;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
+import io.delayqueue.store.LedgerChange;
+import io.delayqueue.store.LedgerChanges;
+import io.delayqueue.store.LedgerEntry;
+import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Offer;
 import io.delayqueue.store.Partition;
+import io.delayqueue.store.RecordedDeadLetter;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,11 +68,7 @@ final class MemoryQueue {
 
     private final Map<String, MemoryDeadLetter> dead = new HashMap<>();
 
-    /** Messages of a journal that have ended, and until when no caller gets them, ms. */
-    private final Map<EndedMessage, Long> ended = new LinkedHashMap<>();
-
-    /** Messages whose rows were deleted, and until when they are remembered, ms. */
-    private final Map<EndedMessage, Long> deleted = new HashMap<>();
+    private final MemoryLedger ledger = new MemoryLedger();
 
     private boolean wakeUp;
 
@@ -79,7 +77,7 @@ final class MemoryQueue {
     }
 
     boolean isEmpty() {
-        return this.messages.isEmpty() && this.dead.isEmpty() && this.ended.isEmpty() && this.deleted.isEmpty();
+        return this.messages.isEmpty() && this.dead.isEmpty() && this.ledger.isEmpty();
     }
 
     /** Returns whether workers should poll, and resets that. */
@@ -104,13 +102,14 @@ final class MemoryQueue {
     }
 
     /** Stores a message; keeps or replaces one that has its id. */
-    SendResult send(NewMessage sent, long now) {
+    SendResult send(NewMessage sent, @Nullable Offer offer, long now) {
         MemoryMessage fresh = MemoryMessage.of(sent, now);
         MemoryMessage there = waitingOrLeased(fresh.id, now);
-        if (hasEnded(fresh) || (there != null && fresh.revision != 0 && there.revision > fresh.revision)) {
+        if (this.ledger.hasEnded(fresh) || (there != null && fresh.revision != 0 && there.revision > fresh.revision)) {
             return sent(fresh, SendOutcome.KEPT, now);
         }
         if (there == null) {
+            fresh.failures = (offer != null) ? offer.failures() : 0;
             put(fresh);
             return sent(fresh, SendOutcome.SCHEDULED, now);
         }
@@ -125,7 +124,7 @@ final class MemoryQueue {
             if (isLater(there.successor, fresh) || (!replace && !there.isFollowedBy(sent, now))) {
                 return sent((there.successor != null) ? there.successor : there, SendOutcome.KEPT, now);
             }
-            recordEnd(there.successor);
+            this.ledger.ended(there.successor);
             there.successor = fresh;
             return sent(fresh, SendOutcome.AFTER_CURRENT, now);
         }
@@ -134,7 +133,7 @@ final class MemoryQueue {
         }
         fresh.token = there.token; // a later lease needs a later token
         remove(there);
-        recordEnd(there);
+        this.ledger.ended(there);
         put(fresh);
         return sent(fresh, SendOutcome.REPLACED, now);
     }
@@ -151,7 +150,7 @@ final class MemoryQueue {
         DueMessages due = new DueMessages(this.lanes, millis, request.limit());
         due.take((expired) -> {
             remove(expired);
-            recordEnd(expired);
+            this.ledger.ended(expired);
             if (request.policy() == ExpiryPolicy.DEAD_LETTER) {
                 deadLettered.add(deadLetterExpired(expired, now));
             }
@@ -221,6 +220,7 @@ final class MemoryQueue {
             message.failures++;
             message.redelivery = Redelivery.NONE;
             returnToQueue(message, MemoryMessage.dueMillis(DueTime.after(delay), now));
+            this.ledger.failed(message);
         }) || hasReleased(lease);
     }
 
@@ -270,12 +270,12 @@ final class MemoryQueue {
                 return CancelResult.LEASED;
             }
             there.cancelled = true;
-            recordEnd(there.successor);
+            this.ledger.ended(there.successor);
             there.successor = null;
             return CancelResult.LEASED;
         }
         remove(there);
-        recordEnd(there);
+        this.ledger.ended(there);
         return CancelResult.CANCELLED;
     }
 
@@ -301,13 +301,21 @@ final class MemoryQueue {
         if (waitingOrLeased(deadLetter.id(), now) != null) {
             return RedriveResult.ID_IN_USE;
         }
-        this.dead.remove(deadLetterId);
+        removeDeadLetter(deadLetterId);
         put(MemoryMessage.of(deadLetter, Micros.ceilToMillis(now)));
         return RedriveResult.REDRIVEN;
     }
 
     boolean purge(String deadLetterId) {
-        return this.dead.remove(deadLetterId) != null;
+        return removeDeadLetter(deadLetterId);
+    }
+
+    private boolean removeDeadLetter(String deadLetterId) {
+        boolean removed = this.dead.remove(deadLetterId) != null;
+        if (removed) {
+            this.ledger.removed(deadLetterId);
+        }
+        return removed;
     }
 
     int purgeOlderThan(Duration age, long now) {
@@ -318,7 +326,7 @@ final class MemoryQueue {
             .sorted(MemoryDeadLetter.BY_DEATH)
             .limit(MessageStore.BATCH_LIMIT)
             .toList();
-        old.forEach((deadLetter) -> this.dead.remove(deadLetter.deadLetterId()));
+        old.forEach((deadLetter) -> removeDeadLetter(deadLetter.deadLetterId()));
         return old.size();
     }
 
@@ -327,6 +335,7 @@ final class MemoryQueue {
                 new MemoryDeadLetter(deadLetterId, message.id, Micros.floorToMillis(now), death.dueAt().toEpochMilli(),
                         death.failed() ? message.failures + 1 : message.failures, message.lapses, message.timeToLive(),
                         message.lane, message.group, death.cause(), message.firstFailure, message.envelope));
+        this.ledger.deadLettered(message, deadLetterId);
     }
 
     /** Returns the message of that id; first ends its lease if it has run out. */
@@ -377,40 +386,42 @@ final class MemoryQueue {
         return message != null && than.revision != 0 && message.revision > than.revision;
     }
 
-    private boolean hasEnded(MemoryMessage message) {
-        EndedMessage entry = new EndedMessage(message.revision, message.id);
-        return message.revision != 0 && (this.ended.containsKey(entry) || this.deleted.containsKey(entry));
+    /** Forgets changes that a journal has recorded, and returns others. */
+    LedgerChanges changes(LedgerRequest request, long count, long now) {
+        return this.ledger.changes(request, count, Micros.floorToMillis(now), this::change, this.dead);
     }
 
-    private void recordEnd(@Nullable MemoryMessage message) {
-        if (message != null && message.revision != 0) {
-            this.ended.put(new EndedMessage(message.revision, message.id), 0L);
-        }
-    }
-
-    /** Forgets messages whose rows were deleted, and returns others that have ended. */
-    EndedMessages ended(EndedRequest request, long count, long now) {
-        long millis = Micros.floorToMillis(now);
-        for (EndedMessage each : request.deleted()) {
-            if (this.ended.remove(each) != null) {
-                this.deleted.put(each, millis + request.keep().toMillis());
+    private @Nullable LedgerChange change(LedgerEntry entry) {
+        return switch (entry.kind()) {
+            case FAILED -> failure(entry);
+            case DEAD_LETTERED -> {
+                MemoryDeadLetter deadLetter = this.dead.get(entry.name());
+                yield (deadLetter != null) ? new LedgerChange(entry, deadLetter.toBytes()) : LedgerChange.of(entry);
             }
-        }
-        this.deleted.values().removeIf((until) -> until < millis);
-        List<EndedMessage> free = this.ended.entrySet()
-            .stream()
-            .filter((each) -> each.getValue() <= millis)
-            .map(Map.Entry::getKey)
-            .limit(EndedRequest.LIMIT)
-            .toList();
-        free.forEach((each) -> this.ended.put(each, millis + request.claim().toMillis()));
-        return new EndedMessages(request.journal(), count, this.ended.size() + (long) this.deleted.size(), free);
+            case ENDED, DEAD_LETTER_REMOVED -> LedgerChange.of(entry);
+        };
+    }
+
+    private @Nullable LedgerChange failure(LedgerEntry entry) {
+        MemoryMessage message = this.messages.get(entry.name());
+        return (message != null && message.revision == entry.revision())
+                ? LedgerChange.failed(entry, message.failures, message.leased ? null : message.due) : null;
+    }
+
+    /** Stores dead letters again that are not here, and returns how many. */
+    int restoreDeadLetters(List<RecordedDeadLetter> deadLetters) {
+        int before = this.dead.size();
+        deadLetters.stream()
+            .filter((deadLetter) -> !this.ledger.isRemoved(deadLetter.deadLetterId()))
+            .forEach((deadLetter) -> this.dead.computeIfAbsent(deadLetter.deadLetterId(),
+                    (id) -> MemoryDeadLetter.of(id, deadLetter.content())));
+        return this.dead.size() - before;
     }
 
     /** Removes a leased message, and adds its successor. */
     private void end(MemoryMessage message) {
         remove(message);
-        recordEnd(message);
+        this.ledger.ended(message);
         if (message.successor != null) {
             put(message.successor);
         }

@@ -28,14 +28,16 @@ import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
-import io.delayqueue.store.EndedMessage;
-import io.delayqueue.store.EndedMessages;
-import io.delayqueue.store.EndedRequest;
 import io.delayqueue.store.Lease;
+import io.delayqueue.store.LedgerChange;
+import io.delayqueue.store.LedgerChanges;
+import io.delayqueue.store.LedgerEntry;
+import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.RecordedDeadLetter;
 import io.delayqueue.store.UnstartedLease;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -80,7 +82,7 @@ public final class RedisMessageStore implements MessageStore {
 
     private static final int CLAIM_HEADER = 8;
 
-    private static final int ENDED_HEADER = 3;
+    private static final int CHANGES_HEADER = 3;
 
     private final RedisScriptExecutor redis;
 
@@ -305,17 +307,34 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<EndedMessages> ended(Partition partition, EndedRequest request) {
-        return this.redis.run(RedisScripts.ENDED, partition, ScriptArguments.ofEnded(request))
-            .thenApply((reply) -> new EndedMessages(text(reply.get(0)), number(reply.get(1)), number(reply.get(2)),
-                    reply.stream().skip(ENDED_HEADER).map(RedisMessageStore::toEnded).toList()));
+    public CompletableFuture<LedgerChanges> changes(Partition partition, LedgerRequest request) {
+        return this.redis.run(RedisScripts.CHANGES, partition, ScriptArguments.ofChanges(request))
+            .thenApply((reply) -> new LedgerChanges(text(reply.get(0)), number(reply.get(1)), number(reply.get(2)),
+                    toChanges(reply)));
     }
 
-    private static EndedMessage toEnded(Object entry) {
-        String raw = ScriptCodec.raw(entry);
-        int blank = raw.indexOf(' ');
-        return new EndedMessage(Long.parseLong(raw.substring(0, blank)),
-                name(ScriptCodec.bytesOfRaw(raw.substring(blank + 1))));
+    private static List<LedgerChange> toChanges(List<?> reply) {
+        List<LedgerChange> changes = new ArrayList<>();
+        for (int i = CHANGES_HEADER; i < reply.size(); i += 2) {
+            String raw = ScriptCodec.raw(reply.get(i));
+            int blank = raw.indexOf(' ');
+            LedgerEntry entry = LedgerEntry.parse(raw.substring(0, blank),
+                    name(ScriptCodec.bytesOfRaw(raw.substring(blank + 1))));
+            changes.add(new LedgerChange(entry, (byte[]) reply.get(i + 1)));
+        }
+        return changes;
+    }
+
+    @Override
+    public CompletableFuture<Integer> restoreDeadLetters(Partition partition, long deadline,
+            List<RecordedDeadLetter> deadLetters) {
+        List<byte[]> arguments = new ArrayList<>(List.of(bytes(deadline)));
+        for (RecordedDeadLetter deadLetter : deadLetters) {
+            arguments.add(bytesOfName(deadLetter.deadLetterId()));
+            arguments.add(deadLetter.content());
+        }
+        return this.redis.run(RedisScripts.RESTORE_DEAD_LETTERS, partition, arguments.toArray(byte[][]::new))
+            .thenApply((reply) -> (int) number(reply.get(0)));
     }
 
     @Override

@@ -150,11 +150,20 @@ public interface MessageStore {
     CompletableFuture<RedriveResult> redrive(PartitionTarget target, String deadLetterId);
 
     /**
-     * Returns messages of a journal that have ended, at most {@link EndedRequest#LIMIT},
-     * and forgets those whose rows were deleted. Changes nothing if the partition belongs
-     * to another journal.
+     * Returns changes of messages that a journal is to record, at most
+     * {@link LedgerRequest#LIMIT}, and forgets those that it has recorded. Changes
+     * nothing if the partition belongs to another journal.
      */
-    CompletableFuture<EndedMessages> ended(Partition partition, EndedRequest request);
+    CompletableFuture<LedgerChanges> changes(Partition partition, LedgerRequest request);
+
+    /**
+     * Stores dead letters again that the partition has lost.
+     * @param deadline the time of the store, in microseconds since the epoch, after which
+     * it rejects the call
+     * @return how many it had lost
+     */
+    CompletableFuture<Integer> restoreDeadLetters(Partition partition, long deadline,
+            List<RecordedDeadLetter> deadLetters);
 
     /** Removes a dead letter; returns {@code false} if there is none with that id. */
     CompletableFuture<Boolean> purge(Partition partition, String deadLetterId);

@@ -15,13 +15,23 @@ CREATE TABLE IF NOT EXISTS delayqueue_journal (
   accepted BOOLEAN NOT NULL,
   checks SMALLINT NOT NULL,
   claimed_by VARCHAR(36) NOT NULL,
-  claimed_until BIGINT NOT NULL
+  claimed_until BIGINT NOT NULL,
+  failures INTEGER DEFAULT 0 NOT NULL
 );
 CREATE INDEX IF NOT EXISTS delayqueue_journal_message ON delayqueue_journal (namespace, queue_name, message_id, revision);
 CREATE INDEX IF NOT EXISTS delayqueue_journal_claim ON delayqueue_journal (namespace, accepted, claimed_until);
 CREATE TABLE IF NOT EXISTS delayqueue_journal_identity (
   namespace VARCHAR(64) PRIMARY KEY,
   identity VARCHAR(36) NOT NULL
+);
+CREATE TABLE IF NOT EXISTS delayqueue_dead_letter (
+  namespace VARCHAR(64) NOT NULL,
+  queue_name VARCHAR(128) NOT NULL,
+  dead_letter_id VARCHAR(160) NOT NULL,
+  message_id VARCHAR(128) NOT NULL,
+  partition_number SMALLINT NOT NULL,
+  content BLOB NOT NULL,
+  PRIMARY KEY (namespace, queue_name, dead_letter_id)
 );
 CREATE TABLE IF NOT EXISTS delayqueue_handled (
   revision BIGINT PRIMARY KEY

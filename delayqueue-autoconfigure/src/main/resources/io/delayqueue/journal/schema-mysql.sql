@@ -16,12 +16,22 @@ CREATE TABLE IF NOT EXISTS delayqueue_journal (
   checks SMALLINT NOT NULL,
   claimed_by VARCHAR(36) NOT NULL,
   claimed_until BIGINT NOT NULL,
+  failures INTEGER DEFAULT 0 NOT NULL,
   INDEX delayqueue_journal_message (namespace, queue_name, message_id, revision),
   INDEX delayqueue_journal_claim (namespace, accepted, claimed_until)
 ) ENGINE=InnoDB CHARACTER SET ascii COLLATE ascii_bin;
 CREATE TABLE IF NOT EXISTS delayqueue_journal_identity (
   namespace VARCHAR(64) PRIMARY KEY,
   identity VARCHAR(36) NOT NULL
+) ENGINE=InnoDB CHARACTER SET ascii COLLATE ascii_bin;
+CREATE TABLE IF NOT EXISTS delayqueue_dead_letter (
+  namespace VARCHAR(64) NOT NULL,
+  queue_name VARCHAR(128) NOT NULL,
+  dead_letter_id VARCHAR(160) NOT NULL,
+  message_id VARCHAR(128) NOT NULL,
+  partition_number SMALLINT NOT NULL,
+  content MEDIUMBLOB NOT NULL,
+  PRIMARY KEY (namespace, queue_name, dead_letter_id)
 ) ENGINE=InnoDB CHARACTER SET ascii COLLATE ascii_bin;
 CREATE TABLE IF NOT EXISTS delayqueue_handled (
   revision BIGINT PRIMARY KEY

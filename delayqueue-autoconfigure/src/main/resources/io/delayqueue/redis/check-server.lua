@@ -38,7 +38,7 @@ local function try_all(keys, commands)
 end
 
 try_all(KEYS, { 'DEL' })
-try_all({ SCHEDULED, LEASED, DEAD_ORDER, PRIORITIES, WAITING, ENDED }, { 'ZADD 1 probe', 'ZSCORE probe', 'ZMSCORE probe',
+try_all({ SCHEDULED, LEASED, DEAD_ORDER, PRIORITIES, WAITING, CHANGES }, { 'ZADD 1 probe', 'ZSCORE probe', 'ZMSCORE probe',
   'ZRANGE -inf 1 BYSCORE LIMIT 0 1 WITHSCORES', 'ZCARD', 'ZCOUNT -inf 1', 'ZREVRANGE 0 0', 'ZREM probe',
   'ZREMRANGEBYRANK 0 0' })
 try_all({ MESSAGES, DETAILS, ATTEMPTS, TOKENS, SUCCESSORS, DEAD_LETTERS, GROUP_HEADS, REVISIONS }, { 'HSET probe 1',

@@ -185,14 +185,13 @@ elseif not paused then
       dead_lettered, removed = dead_lettered or {}, removed + #gone
       for _, i in ipairs(gone) do
         local id, cause = ids[i], contents[i] and 'expired' or 'missing'
-        if contents[i] then expired = expired + 1 end
+        if contents[i] then expired = expired + 1 else redis.call('HDEL', REVISIONS, id) end -- a journal may restore it
         if not contents[i] or ARGV[4] == 'dead-letter' then
           local dead_letter, at = id .. '~' .. to_digits(now), #dead_lettered
           local failures = add_dead_letter(id, dead_letter, cause, now_ms, math.ceil(tonumber(due[2 * i])), 0)
           dead_lettered[at + 1], dead_lettered[at + 2], dead_lettered[at + 3] = dead_letter, to_digits(failures), cause
         end
         redis.call('ZREM', key, id)
-        if not contents[i] then redis.call('HDEL', REVISIONS, id) end -- a journal may restore it
         if delete_messages({ id }) then prioritized = true end
       end
     end

@@ -5,7 +5,7 @@
 -- The token stays the one of the claim, so it is recorded in `tokens` once the deadline
 -- differs. A lease that ran out is live again unless another call has ended it.
 --
--- KEYS     all of prelude.lua; used: leased, tokens, revisions, ended
+-- KEYS     all of prelude.lua; used: leased, tokens, revisions, changes
 --
 -- ARGV[1]  lease_time  microseconds
 -- then     id, token, id, token, ...

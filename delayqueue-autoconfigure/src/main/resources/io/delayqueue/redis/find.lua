@@ -4,7 +4,7 @@
 -- if it was cancelled.
 --
 -- KEYS     all of prelude.lua; unused: wake, tokens, dead-order, dead-letters, group-heads,
---          primary, revisions, ended, journal
+--          primary, revisions, changes, journal
 --
 -- ARGV[1]  id
 -- ARGV[2]  version  of the caller's layout of partitions, '' to skip the check

@@ -6,7 +6,7 @@
 -- full, Redis rejects a script whose first write needs some, and a full Redis must still drain.
 --
 -- KEYS     all of prelude.lua; used: leased, attempts, tokens, revisions,
---          ended
+--          changes
 --
 -- ARGV[1]  id
 -- ARGV[2]  token

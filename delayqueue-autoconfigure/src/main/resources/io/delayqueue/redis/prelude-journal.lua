@@ -1,4 +1,4 @@
--- prelude-journal.lua: limits the calls of a journal, and records the ends of its messages; see prelude.lua.
+-- prelude-journal.lua: limits the calls of a journal, and records changes of its messages; see prelude.lua.
 
 -- Rejects a call that comes after its deadline, microseconds, nil for none: its caller may no
 -- longer be the only one that applies this request. Returns the error to answer with, else nil.
@@ -21,9 +21,30 @@ local function record_ends(ids)
     if revision then ended[#ended + 1], ended[#ended + 2] = '0', revision .. ' ' .. ids[i] end
   end
   if ended[1] then
-    redis.call('ZADD', ENDED, unpack(ended))
+    redis.call('ZADD', CHANGES, unpack(ended))
     redis.call('HDEL', REVISIONS, unpack(ids))
   end
+end
+
+-- Records that a message failed, for the journal that has its row.
+local function record_failure(id)
+  local revision = redis.call('EXISTS', REVISIONS) == 1 and redis.call('HGET', REVISIONS, id)
+  if revision then redis.call('ZADD', CHANGES, '0', 'F' .. revision .. ' ' .. id) end
+end
+
+-- Records that a message becomes a dead letter. Its end is not returned to a node: the node that
+-- stores the dead letter deletes the row.
+local function record_dead_letter(id, dead_letter)
+  local revision = redis.call('EXISTS', REVISIONS) == 1 and redis.call('HGET', REVISIONS, id)
+  if not revision then return end
+  redis.call('ZADD', CHANGES, '0', 'D' .. revision .. ' ' .. dead_letter, NEVER, revision .. ' ' .. id)
+  redis.call('HDEL', REVISIONS, id)
+end
+
+-- Records that dead letters are gone, for the journal of this queue, if there is one.
+local function record_removals(dead_letters)
+  if redis.call('EXISTS', JOURNAL) == 0 then return end
+  for _, dead_letter in ipairs(dead_letters) do redis.call('ZADD', CHANGES, '0', 'R0 ' .. dead_letter) end
 end
 
 -- Returns the revision of the successor of a message, as digits; nil if there is none in the journal.
@@ -41,5 +62,5 @@ end
 -- Records that the successor of a message is not to follow it, if there is one in the journal.
 local function record_successor_end(id)
   local revision = successor_revision(id)
-  if revision then redis.call('ZADD', ENDED, '0', revision .. ' ' .. id) end
+  if revision then redis.call('ZADD', CHANGES, '0', revision .. ' ' .. id) end
 end

@@ -7,7 +7,7 @@ local function check_removals()
   redis.call('ZREM', LEASED, PROBE)
   redis.call('HDEL', TOKENS, PROBE)
   redis.call('HDEL', REVISIONS, PROBE)
-  redis.call('ZREM', ENDED, PROBE)
+  redis.call('ZREM', CHANGES, PROBE)
 end
 
 -- Tries, without effect, all commands that groups, successors and dead letters need: their
@@ -22,7 +22,7 @@ local function check_permissions()
   redis.call('EXISTS', GROUP_HEADS)
   redis.call('ZRANGE', WAITING, '0', '0')
   redis.call('HMGET', MESSAGES, PROBE)
-  for _, key in ipairs({ DEAD_ORDER, SCHEDULED, PRIORITIES, ENDED }) do redis.call('ZSCORE', key, PROBE) end
+  for _, key in ipairs({ DEAD_ORDER, SCHEDULED, PRIORITIES, CHANGES }) do redis.call('ZSCORE', key, PROBE) end
   for _, key in ipairs({ ATTEMPTS, DETAILS, REVISIONS }) do redis.call('HGET', key, PROBE) end
   for _, key in ipairs({ SUCCESSORS, GROUP_HEADS, DEAD_LETTERS }) do redis.call('HEXISTS', key, PROBE) end
 end

@@ -33,6 +33,7 @@ local function add_dead_letter(id, dead_letter, cause, dead_at, due, failed)
     to_digits(failures), to_digits(entry.lapses), to_digits(expiry), to_digits(lane) .. length, to_digits(#cause),
     to_digits(#entry.first), group .. cause .. entry.first .. (redis.call('HGET', MESSAGES, id) or '') }, ':'))
   redis.call('ZADD', DEAD_ORDER, to_digits(dead_at), dead_letter)
+  record_dead_letter(id, dead_letter)
   return failures
 end
 

@@ -41,10 +41,13 @@
 --   precedes                    the order of ids
 --   groups                      wait_behind_head, leave_group
 --
--- prelude-journal.lua: limits the calls of a journal, and records the ends of its messages
+-- prelude-journal.lua: limits the calls of a journal, and records changes of its messages
 --   reject_late                 the error for a call that comes after its deadline
 --   revision_of                 the row of the journal that a message has
 --   record_ends                 records that messages of the journal have ended
+--   record_failure              records that a message failed
+--   record_dead_letter          records that a message becomes a dead letter
+--   record_removals             records that dead letters are gone
 --   has_later_successor         whether a message has a successor of a later revision
 --   record_successor_end        the same for a successor that is not to follow
 --
@@ -108,11 +111,13 @@
 -- KEYS[15] primary    STRING 'node load': the primary poller, and how many partitions it polls
 --                            first; a setting, which expires when its node is gone
 -- KEYS[16] revisions  HASH   id -> revision; only of a message that has a row in a journal
--- KEYS[17] ended      ZSET   revision + ' ' + id -> when a node may delete the row of that message,
---                            which has ended, ms; negative once it is deleted: when the entry
---                            may be removed
+-- KEYS[17] changes    ZSET   what a node is to record in the journal -> when it may, ms; negative
+--                            once it is recorded: when the entry may be removed. Entries:
+--                            revision + ' ' + id, that message has ended; with 'F' before it, it
+--                            failed; 'D' + revision + ' ' + dead letter, it became that; 'R0 ' +
+--                            dead letter, that is gone
 -- KEYS[18] journal    STRING 'identity count': the journal of the queue, and how often a node
---                            has called ended.lua for it; a setting, which outlives messages
+--                            has called changes.lua for it; a setting, which outlives messages
 
 local MESSAGES = KEYS[1]
 local SCHEDULED = KEYS[2]
@@ -130,10 +135,11 @@ local WAITING = KEYS[13]
 local GROUP_HEADS = KEYS[14]
 local PRIMARY = KEYS[15]
 local REVISIONS = KEYS[16]
-local ENDED = KEYS[17]
+local CHANGES = KEYS[17]
 local JOURNAL = KEYS[18]
 local NORMAL = 4
 local LANE = 1e15 -- later than any due time; nine times that is an exact double
+local NEVER = '9e15' -- later than any time at which a node may record a change
 local PROBE = '\0' -- no id
 local WAKE_GRACE = 1000
 local BYTES = 1048576 -- of contents, after which a call reads no more of them

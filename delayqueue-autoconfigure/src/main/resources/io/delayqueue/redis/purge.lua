@@ -2,7 +2,7 @@
 --
 --   DEAD -> gone
 --
--- KEYS     all of prelude.lua; used: dead-order, dead-letters
+-- KEYS     all of prelude.lua; used: dead-order, dead-letters, changes, journal
 --
 -- ARGV[1]  age    ms; removes those of at least this age, the oldest first, 0 for all; ignored
 --                 with a dead letter
@@ -21,5 +21,6 @@ if not ARGV[3] then
 end
 if #dead_letters == 0 then return { 0 } end
 redis.call('ZREM', DEAD_ORDER, PROBE) -- a missing right must not leave half a dead letter
+record_removals(dead_letters)
 redis.call('HDEL', DEAD_LETTERS, unpack(dead_letters))
 return { redis.call('ZREM', DEAD_ORDER, unpack(dead_letters)) }

@@ -4,7 +4,7 @@
 --
 --   DEAD -> SCHEDULED   its time to live counts from now, and so does its place in its group
 --
--- KEYS     all of prelude.lua; unused: primary, journal
+-- KEYS     all of prelude.lua; unused: primary
 --
 -- ARGV[1]  dead letter
 -- ARGV[2]  stamp   of the message, by which a repeated call recognizes it
@@ -36,6 +36,7 @@ if redis.call('HEXISTS', MESSAGES, id) == 1 then return { 0, 1 } end
 
 check_removals()
 check_permissions()
+record_removals({ dead_letter })
 redis.call('ZREM', DEAD_ORDER, dead_letter)
 redis.call('HDEL', DEAD_LETTERS, dead_letter)
 local due = math.ceil(now / 1000)

@@ -34,5 +34,6 @@ else
   local _, _, lane = details_of(id)
   due = due_time('+' .. ARGV[3], now)
   return_to_lane(id, entry, lane, due)
+  record_failure(id)
 end
 return { due and wake_if_earlier(due, now) or 0, 1 }

@@ -25,7 +25,8 @@
 -- ARGV[1]  version   of the sender's layout of partitions, '' if all ids are new
 -- ARGV[2]  held      1 to leave out ids that are not held, else 0
 -- ARGV[3]  deadline  microseconds, after which the call is rejected; '' for none
--- ARGV from [4] on, for each message, with ids that differ:
+-- ARGV[4]  failures  of a message that the journal restores, else 0
+-- ARGV from [5] on, for each message, with ids that differ:
 --   +0  id
 --   +1  stamp + envelope   the stamp begins with 's', or with 'S' if a journal has the message
 --   +2  due                '+delay' or epoch, ms
@@ -47,7 +48,7 @@
 --              revisions
 --          I4  an id in successors is in LEASED
 --          I5  no key is left when no message and no dead letter is, except settings, and
---              `ended` until the journal has no rows of what it names
+--              `changes` until the journal has no rows of what it names
 --          I6  a message of a group is its head, in a lane or in LEASED, or waits in its group,
 --              which then has a head
 -- Cost     O(n log N), n messages in the call, N in the queue
@@ -56,7 +57,7 @@ local now = clock()
 local refusal = reject_stale_layout(ARGV[1]) or reject_late(ARGV[3], now)
 if refusal then return refusal end
 
-local FIRST, FIELDS = 4, 7
+local FIRST, FIELDS = 5, 7
 local only_held = ARGV[2] == '1'
 local reply = { 0 }
 local earliest
@@ -125,7 +126,7 @@ end
 local function admit(id, value, due, expiry, lane, group, mode)
   local leased = expire_lease_if_over(id, now)
   local revision = revision_of(value)
-  if revision and (redis.call('ZSCORE', ENDED, revision .. ' ' .. id)
+  if revision and (redis.call('ZSCORE', CHANGES, revision .. ' ' .. id)
       or tonumber(redis.call('HGET', REVISIONS, id) or 0) > tonumber(revision)) then return 1, due end
   local length = redis.call('HSTRLEN', MESSAGES, id)
   local due_there, in_lane
@@ -142,6 +143,9 @@ local function admit(id, value, due, expiry, lane, group, mode)
       check_additions('left') -- which may be of a group
       redis.call('HDEL', REVISIONS, id) -- it was lost, and has not ended
       earliest = min_or_nil(earliest, delete_messages({ id }))
+    end
+    if ARGV[4] ~= '0' then
+      set_attempts(id, { failures = tonumber(ARGV[4]), lapses = 0, redelivered = 0, by = 'h', token = '0', first = '' })
     end
     earliest = min_or_nil(earliest, store_message(id, value, due, expiry, lane, group))
     return 0, due

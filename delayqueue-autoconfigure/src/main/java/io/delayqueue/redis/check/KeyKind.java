@@ -10,7 +10,7 @@ enum KeyKind {
 
     MESSAGES("hash"), SCHEDULED("zset"), WAKE("string"), PARTITIONS("string"), LEASED("zset"), DETAILS("hash"),
     ATTEMPTS("hash"), TOKENS("hash"), SUCCESSORS("hash"), DEAD_ORDER("zset"), DEAD_LETTERS("hash"), PRIORITIES("zset"),
-    WAITING("zset"), GROUP_HEADS("hash"), PRIMARY("string"), REVISIONS("hash"), ENDED("zset"), JOURNAL("string");
+    WAITING("zset"), GROUP_HEADS("hash"), PRIMARY("string"), REVISIONS("hash"), CHANGES("zset"), JOURNAL("string");
 
     private final String type;
 
@@ -40,7 +40,7 @@ enum KeyKind {
 
     /** Returns whether its members belong to messages that the queue holds. */
     boolean isChecked() {
-        return isCollection() && this != ENDED;
+        return isCollection() && this != CHANGES;
     }
 
     /** Returns whether its values are messages, which may be large. */

@@ -16,7 +16,7 @@ public final class RedisKeys {
 
     private static final String[] KINDS = { "messages", "scheduled", "wake", "partitions", "leased", "details",
             "attempts", "tokens", "successors", "dead-order", "dead-letters", "scheduled:priorities", "waiting",
-            "group-heads", "primary", "revisions", "ended", "journal" };
+            "group-heads", "primary", "revisions", "changes", "journal" };
 
     private static final int SEND = 4;
 

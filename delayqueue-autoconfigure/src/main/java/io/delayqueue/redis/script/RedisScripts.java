@@ -41,7 +41,9 @@ public final class RedisScripts {
 
     public static final RedisScript PURGE = load("purge");
 
-    public static final RedisScript ENDED = load("ended");
+    public static final RedisScript CHANGES = load("changes");
+
+    public static final RedisScript RESTORE_DEAD_LETTERS = load("restore-dead-letters");
 
     public static final RedisScript FIND = load("find");
 

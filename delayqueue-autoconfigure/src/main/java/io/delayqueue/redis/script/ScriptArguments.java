@@ -9,9 +9,9 @@ import java.util.Locale;
 
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.DueTime;
-import io.delayqueue.store.EndedRequest;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
+import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Offer;
 import io.delayqueue.store.PartitionTarget;
@@ -28,7 +28,7 @@ public final class ScriptArguments {
 
     private static final int SEND_FIELDS = 3;
 
-    private static final int SCHEDULE_HEADER = 3;
+    private static final int SCHEDULE_HEADER = 4;
 
     private static final int SCHEDULE_FIELDS = 7;
 
@@ -60,6 +60,7 @@ public final class ScriptArguments {
         arguments[0] = ifHeld ? bytes(target.version()) : version(target, messages);
         arguments[1] = bytes(ifHeld ? 1 : 0);
         arguments[2] = (target.offer() != null) ? bytes(target.offer().deadline()) : new byte[0];
+        arguments[3] = bytes((target.offer() != null) ? target.offer().failures() : 0);
         int at = SCHEDULE_HEADER;
         for (NewMessage message : messages) {
             arguments[at++] = bytesOfName(message.id());
@@ -92,11 +93,11 @@ public final class ScriptArguments {
         return limited;
     }
 
-    /** Returns the arguments of ended.lua. */
-    public static byte[][] ofEnded(EndedRequest request) {
-        List<byte[]> arguments = new ArrayList<>(List.of(bytes(request.journal()), bytes(EndedRequest.LIMIT),
+    /** Returns the arguments of changes.lua. */
+    public static byte[][] ofChanges(LedgerRequest request) {
+        List<byte[]> arguments = new ArrayList<>(List.of(bytes(request.journal()), bytes(LedgerRequest.LIMIT),
                 bytes(DueTime.ceilToMillis(request.claim())), bytes(DueTime.ceilToMillis(request.keep()))));
-        request.deleted().forEach((ended) -> arguments.add(bytesOfName(ended.revision() + " " + ended.id())));
+        request.recorded().forEach((entry) -> arguments.add(bytesOfName(entry.kindAndRevision() + " " + entry.name())));
         return arguments.toArray(byte[][]::new);
     }
 

@@ -42,17 +42,18 @@ import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
-import io.delayqueue.store.EndedMessage;
-import io.delayqueue.store.EndedMessages;
-import io.delayqueue.store.EndedRequest;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
+import io.delayqueue.store.LedgerChanges;
+import io.delayqueue.store.LedgerEntry;
+import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Offer;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.PrimaryPollerBid;
+import io.delayqueue.store.RecordedDeadLetter;
 import io.delayqueue.store.SecretStore;
 import io.delayqueue.store.UnstartedLease;
 import org.jspecify.annotations.Nullable;
@@ -64,6 +65,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -117,7 +119,8 @@ class ReplayedScriptTests {
         this.cases.put("reschedule", this::aRescheduleOfAHead);
         this.cases.put("redrive", this::aRedriveToAGroup);
         this.cases.put("purge", this::aPurge);
-        this.cases.put("ended", this::aCallOfAJournal);
+        this.cases.put("changes", this::aCallOfAJournal);
+        this.cases.put("restore-dead-letters", this::aRestoreOfADeadLetter);
         this.cases.put("find", this::aLookAtAMessage);
         this.cases.put("statistics", this::aLookAtTheCounts);
         this.cases.put("queues", this::aLookAtTheQueues);
@@ -233,23 +236,24 @@ class ReplayedScriptTests {
     private void aCallOfAJournal() {
         NewMessage message = new NewMessage("m-0", false, DueTime.NOW, OnDuplicate.KEEP, 4, null, null,
                 new byte[] { 'x' }, 0, 7);
-        this.store.schedule(PartitionTarget.first(ORDERS.queue()).with(new Offer(7, Long.MAX_VALUE)), List.of(message))
+        this.store
+            .schedule(PartitionTarget.first(ORDERS.queue()).with(new Offer(7, Long.MAX_VALUE, 0)), List.of(message))
             .join();
         assertThat(this.store.acknowledge(ORDERS, leases(claimed(1))).join()).containsOnly(true);
-        EndedMessage ended = new EndedMessage(7, "m-0");
-        EndedRequest request = new EndedRequest("j", Duration.ofMillis(1), Duration.ZERO, List.of());
+        LedgerEntry ended = LedgerEntry.ended(7, "m-0");
+        LedgerRequest request = new LedgerRequest("j", Duration.ofMillis(1), Duration.ZERO, List.of());
 
-        EndedMessages answer = repeated("ended", () -> this.store.ended(ORDERS, request).join());
+        LedgerChanges answer = repeated("changes", () -> this.store.changes(ORDERS, request).join());
 
         assertThat(answer.count()).isEqualTo(2);
         await().untilAsserted(
-                () -> assertThat(this.store.ended(ORDERS, request).join().messages()).containsExactly(ended));
-        EndedRequest deleted = new EndedRequest("j", Duration.ofMillis(1), Duration.ZERO, List.of(ended));
-        assertThat(this.store.ended(ORDERS, deleted).join().messages()).isEmpty();
+                () -> assertThat(this.store.changes(ORDERS, request).join().entries()).containsExactly(ended));
+        LedgerRequest deleted = new LedgerRequest("j", Duration.ofMillis(1), Duration.ZERO, List.of(ended));
+        assertThat(this.store.changes(ORDERS, deleted).join().entries()).isEmpty();
         String stem = this.applications.namespace() + ":{orders}:";
         await().untilAsserted(() -> {
-            this.store.ended(ORDERS, request).join();
-            assertThat(this.redis.commands().exists(stem + "ended")).isZero();
+            this.store.changes(ORDERS, request).join();
+            assertThat(this.redis.commands().exists(stem + "changes")).isZero();
         });
         this.redis.commands().del(stem + "journal");
     }
@@ -339,6 +343,15 @@ class ReplayedScriptTests {
 
         assertThat(repeated("purge", () -> this.store.purgeOlderThan(ORDERS, Duration.ZERO).join())).isZero();
         assertThat(counts()).isEqualTo(List.of(0L, 0L, 0L));
+    }
+
+    private void aRestoreOfADeadLetter() {
+        List<RecordedDeadLetter> lost = List.of(new RecordedDeadLetter("m-0~1", "5:5:1:0:0:4:1:0:xsx".getBytes(UTF_8)));
+        assertThat(repeated("restore-dead-letters",
+                () -> this.store.restoreDeadLetters(ORDERS, Long.MAX_VALUE, lost).join()))
+            .isZero();
+        assertThat(counts()).isEqualTo(List.of(0L, 0L, 1L));
+        assertThat(this.store.purge(ORDERS, "m-0~1").join()).isTrue();
     }
 
     private void aLookAtAMessage() {

@@ -6,7 +6,9 @@ import java.util.stream.LongStream;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.shop.ShopDatabase;
-import io.delayqueue.store.EndedMessage;
+import io.delayqueue.store.LedgerChange;
+import io.delayqueue.store.LedgerEntry;
+import io.delayqueue.store.Partition;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -77,13 +79,17 @@ class JournalPlanTests {
         assertReads("postpone", 400, () -> this.table.postpone(overdue, (row) -> Duration.ofHours(1)));
         assertReads("claimAbandoned", 1000, () -> this.table.claimAbandoned());
         assertReads("a page of a restore", 10_000, () -> this.table.accepted(RestorePlan.all().queue("orders"),
-                JournalRequest.Operation.SEND, null, 1000));
-        assertReads("the message of a restore", 10, () -> this.table
-            .accepted(RestorePlan.all().queue("orders").id("order-500003"), JournalRequest.Operation.SEND, null, 1000));
+                JournalRequest.Operation.SEND, RestoreCursor.START, 1000));
+        assertReads("the message of a restore", 10,
+                () -> this.table.accepted(RestorePlan.all().queue("orders").id("order-500003"),
+                        JournalRequest.Operation.SEND, RestoreCursor.START, 1000));
         assertReads("the cancels of a restore", 20_000, () -> this.table.accepted(RestorePlan.all().queue("orders"),
-                JournalRequest.Operation.CANCEL, null, 1000));
-        assertReads("deleteEnded", 400, () -> this.table.deleteEnded(QUEUE,
-                some.stream().map((revision) -> new EndedMessage(revision, "order-" + revision)).toList()));
+                JournalRequest.Operation.CANCEL, RestoreCursor.START, 1000));
+        assertReads("record", 400,
+                () -> new LedgerTable(this.table).record(Partition.first(QUEUE),
+                        some.stream()
+                            .map((revision) -> LedgerChange.of(LedgerEntry.ended(revision, "order-" + revision)))
+                            .toList()));
         assertReads("delete", 400, () -> this.table.delete(LongStream.rangeClosed(1, 100).boxed().toList()));
     }
 

@@ -91,12 +91,16 @@ class LedgerCrashTests {
         }
     }
 
-    /** Kills a process at its point, which it may reach before it is ready. */
+    /**
+     * Kills a process at its point, which it may reach before it is ready, or elsewhere
+     * if it does not reach it in time.
+     */
     private static void killAtPoint(ChildJvm child) throws Exception {
         try (child) {
-            String line = child.next();
-            while (!line.startsWith("HANDLING")) {
-                line = child.next();
+            long end = System.nanoTime() + PATIENCE.toNanos();
+            String line = child.poll();
+            while ((line == null || !line.startsWith("HANDLING")) && System.nanoTime() - end < 0) {
+                line = child.poll();
             }
             child.signal("KILL");
             child.awaitEnd();

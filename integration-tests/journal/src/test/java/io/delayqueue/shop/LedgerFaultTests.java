@@ -105,13 +105,13 @@ class LedgerFaultTests {
             assertThatThrownBy(() -> this.shop.queue().send(ORDERS, "alone")).isInstanceOf(DataAccessException.class);
             assertThatThrownBy(() -> this.shop.queue().cancel(ORDERS, "1")).isInstanceOf(DataAccessException.class);
             await().untilAsserted(() -> assertThat(this.shop.shop().handled).hasSize(50));
-            await().untilAsserted(() -> assertThat(redis.commands().zcard(STEM + "ended")).isEqualTo(50));
+            await().untilAsserted(() -> assertThat(redis.commands().zcard(STEM + "changes")).isEqualTo(50));
 
             proxy.pass();
             // The database may have stored what the rows of the relay were to become.
             await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> assertThat(this.shop.rows()).isZero());
             await().atMost(Duration.ofMinutes(1))
-                .untilAsserted(() -> assertThat(redis.commands().zcard(STEM + "ended")).isZero());
+                .untilAsserted(() -> assertThat(redis.commands().zcard(STEM + "changes")).isZero());
             assertThat(this.shop.shop().handled).hasSize(50).doesNotContain("alone");
         }
     }
@@ -123,7 +123,7 @@ class LedgerFaultTests {
         this.shop.reconciler().stop();
         this.shop.queue().send(ORDERS, "1", "first", Duration.ZERO);
         await().untilAsserted(() -> assertThat(this.shop.shop().handled).containsExactly("first"));
-        await().untilAsserted(() -> assertThat(redis.commands().zcard(STEM + "ended")).isOne());
+        await().untilAsserted(() -> assertThat(redis.commands().zcard(STEM + "changes")).isOne());
 
         assertThat(this.shop.queue().send(ORDERS, "1", "second", LATER).outcome()).isEqualTo(SendOutcome.SCHEDULED);
         await().untilAsserted(() -> assertThat(accepted("1")).isEqualTo(2));

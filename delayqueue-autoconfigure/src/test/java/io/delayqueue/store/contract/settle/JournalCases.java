@@ -6,16 +6,20 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.CancelResult;
+import io.delayqueue.DeadLetter;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
+import io.delayqueue.fixtures.store.ClaimedMessageValues;
 import io.delayqueue.fixtures.store.StoreCases;
 import io.delayqueue.fixtures.store.StoreFixture;
-import io.delayqueue.store.EndedMessage;
-import io.delayqueue.store.EndedMessages;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
+import io.delayqueue.store.LedgerChange;
+import io.delayqueue.store.LedgerChanges;
+import io.delayqueue.store.LedgerEntry;
+import io.delayqueue.store.LedgerEntry.Kind;
 import org.junit.jupiter.api.Test;
 
 import static io.delayqueue.fixtures.store.StoreValues.DELAY;
@@ -35,9 +39,11 @@ public abstract class JournalCases extends StoreCases {
 
     private static final String JOURNAL = "journal-1";
 
-    private static final EndedMessage FIRST = new EndedMessage(7, ID);
+    private static final LedgerEntry FIRST = LedgerEntry.ended(7, ID);
 
-    private static final EndedMessage SECOND = new EndedMessage(8, ID);
+    private static final LedgerEntry FAILURE = new LedgerEntry(Kind.FAILED, 7, ID);
+
+    private static final LedgerEntry SECOND = LedgerEntry.ended(8, ID);
 
     public JournalCases(StoreFixture contract) {
         super(contract);
@@ -69,20 +75,127 @@ public abstract class JournalCases extends StoreCases {
         this.dq.offer(expiring(ID, Duration.ofSeconds(1)), 7);
         this.dq.advance(DELAY);
 
-        this.dq.claim(1, LEASE, ExpiryPolicy.DEAD_LETTER);
+        this.dq.claim(1, LEASE, ExpiryPolicy.DROP);
 
         assertThat(ended()).containsExactly(FIRST);
         forget(FIRST);
     }
 
+    /** P1: the row is deleted by the node that records the dead letter, not before. */
     @Test
-    void aDeadLetteredMessageHasEnded() {
+    void aDeadLetterIsRecorded() {
         Lease lease = leasedOfJournal();
-
         this.dq.deadLetter(lease);
 
-        assertThat(ended()).containsExactly(FIRST);
+        LedgerChange change = this.dq.changes(JOURNAL).changes().get(0);
+        assertThat(change.entry()).isEqualTo(dead(lease));
+        assertThat(change.value()).isNotEmpty();
+        assertThat(ended()).isEmpty();
+        assertThat(this.dq.offer(replace("first", DELAY), 7).outcome()).isEqualTo(SendOutcome.KEPT);
+
+        forget(dead(lease));
+        this.dq.purge(lease);
+        forget(removal(lease));
+    }
+
+    @Test
+    void aDeadLetterThatWasRemovedBeforeItWasRecordedIsRemovedAgain() {
+        Lease lease = leasedOfJournal();
+        this.dq.deadLetter(lease);
+        this.dq.changes(JOURNAL);
+        this.dq.purge(lease);
+        assertThat(ended()).containsExactly(removal(lease));
+
+        forget(removal(lease));
+        assertThat(this.dq.changes(JOURNAL, dead(lease)).entries()).containsExactly(removal(lease));
+
+        forget(removal(lease));
+    }
+
+    @Test
+    void aRedrivenDeadLetterIsRemoved() {
+        Lease lease = leasedOfJournal();
+        this.dq.deadLetter(lease);
+        forget(dead(lease));
+
+        this.dq.redrive(lease);
+
+        assertThat(ended()).containsExactly(removal(lease));
+        this.dq.cancel();
+        forget(removal(lease));
+    }
+
+    /** P1: also the dead letters of a journal can be restored. */
+    @Test
+    void aDeadLetterIsRestored() {
+        Lease lease = leasedOfJournal();
+        this.dq.deadLetter(lease);
+        byte[] content = this.dq.changes(JOURNAL).changes().get(0).value();
+        DeadLetter before = this.dq.deadLetters().get(0);
+        assertThat(restored(lease, content)).isZero();
+        this.dq.purge(lease);
+
+        assertThat(restored(lease, content)).as("purged").isZero();
+        forget(dead(lease));
+        forget(removal(lease));
+        assertThat(this.dq.restoringDeadLetter(Duration.ofMillis(-1), lease.deadLetterId(), content))
+            .failsWithin(LEASE);
+        assertThat(restored(lease, content)).as("lost").isOne();
+
+        assertThat(this.dq.deadLetters()).containsExactly(before);
+        this.dq.purge(lease);
+        forget(removal(lease));
+    }
+
+    private int restored(Lease lease, byte[] content) {
+        return this.dq.restoringDeadLetter(LEASE, lease.deadLetterId(), content).join();
+    }
+
+    /** P9: an attempt that was recorded is not repeated. */
+    @Test
+    void aFailureIsRecordedAndRestored() {
+        this.dq.retry(leasedOfJournal());
+
+        LedgerChange change = this.dq.changes(JOURNAL).changes().get(0);
+        assertThat(change.entry()).isEqualTo(FAILURE);
+        assertThat(change.failures()).isOne();
+        assertThat(change.dueMillis()).isNotNull();
+        this.dq.cancel();
+        forget(FAILURE);
         forget(FIRST);
+
+        assertThat(this.dq.restore(keep("first", Duration.ZERO), 7, 1).outcome()).isEqualTo(SendOutcome.SCHEDULED);
+        assertThat(this.dq.claim(1, LEASE, ExpiryPolicy.DROP).messages()).singleElement()
+            .extracting(ClaimedMessageValues::failures)
+            .isEqualTo(1);
+        this.dq.cancel();
+        this.dq.advance(LEASE.plusSeconds(1));
+        this.dq.claim(1, LEASE, ExpiryPolicy.DROP);
+        forget(FIRST);
+    }
+
+    @Test
+    void aFailureAfterTheOneThatIsBeingRecordedIsReturned() {
+        this.dq.retry(leasedOfJournal());
+        this.dq.changes(JOURNAL);
+        this.dq.advance(DELAY);
+        this.dq.retry(this.dq.claimOne());
+
+        LedgerChange second = this.dq.changes(JOURNAL, FAILURE).changes().get(0);
+
+        assertThat(second.entry()).isEqualTo(FAILURE);
+        assertThat(second.failures()).isEqualTo(2);
+        this.dq.cancel();
+        forget(FAILURE);
+        forget(FIRST);
+    }
+
+    private static LedgerEntry dead(Lease lease) {
+        return new LedgerEntry(Kind.DEAD_LETTERED, 7, lease.deadLetterId());
+    }
+
+    private static LedgerEntry removal(Lease lease) {
+        return new LedgerEntry(Kind.DEAD_LETTER_REMOVED, 0, lease.deadLetterId());
     }
 
     @Test
@@ -124,7 +237,7 @@ public abstract class JournalCases extends StoreCases {
         this.dq.acknowledge(lease);
         forget(SECOND);
         forget(FIRST);
-        forget(new EndedMessage(9, ID));
+        forget(LedgerEntry.ended(9, ID));
     }
 
     @Test
@@ -146,8 +259,9 @@ public abstract class JournalCases extends StoreCases {
 
         this.dq.retry(lease);
 
-        assertThat(ended()).isEmpty();
+        assertThat(ended()).containsExactly(FAILURE);
         this.dq.cancel();
+        forget(FAILURE);
         forget(FIRST);
     }
 
@@ -167,7 +281,7 @@ public abstract class JournalCases extends StoreCases {
         this.dq.acknowledge(leasedOfJournal());
         ended();
 
-        this.dq.ended(JOURNAL, FIRST);
+        this.dq.changes(JOURNAL, FIRST);
         assertThat(this.dq.offer(keep("first", DELAY), 7).outcome()).isEqualTo(SendOutcome.KEPT);
         this.dq.advance(DELAY.plusSeconds(1));
         assertThat(ended()).isEmpty();
@@ -241,25 +355,28 @@ public abstract class JournalCases extends StoreCases {
     void anEndedMessageIsReturnedToOneCallerAtATime() {
         this.dq.acknowledge(leasedOfJournal());
 
-        assertThat(this.dq.ended(JOURNAL).messages()).containsExactly(FIRST);
-        assertThat(this.dq.ended(JOURNAL).messages()).isEmpty();
+        assertThat(this.dq.changes(JOURNAL).entries()).containsExactly(FIRST);
+        assertThat(this.dq.changes(JOURNAL).entries()).isEmpty();
         this.dq.advance(LEASE.plusSeconds(1));
 
-        assertThat(this.dq.ended(JOURNAL).messages()).containsExactly(FIRST);
+        assertThat(this.dq.changes(JOURNAL).entries()).containsExactly(FIRST);
         forget(FIRST);
     }
 
     @Test
     void callsAreCountedAndAnotherJournalIsRejected() {
         this.dq.acknowledge(leasedOfJournal());
-        long count = this.dq.ended(JOURNAL).count();
+        long count = this.dq.changes(JOURNAL).count();
         this.dq.advance(LEASE.plusSeconds(1));
 
-        EndedMessages other = this.dq.ended("journal-2", FIRST);
+        LedgerChanges other = this.dq.changes("journal-2", FIRST);
 
         assertThat(other.journal()).isEqualTo(JOURNAL);
-        assertThat(other.messages()).isEmpty();
-        assertThat(this.dq.ended(JOURNAL)).isEqualTo(new EndedMessages(JOURNAL, count + 1, 1, List.of(FIRST)));
+        assertThat(other.entries()).isEmpty();
+        LedgerChanges own = this.dq.changes(JOURNAL);
+        assertThat(own.count()).isEqualTo(count + 1);
+        assertThat(own.backlog()).isOne();
+        assertThat(own.entries()).containsExactly(FIRST);
         forget(FIRST);
     }
 
@@ -269,19 +386,19 @@ public abstract class JournalCases extends StoreCases {
     }
 
     /** Returns all messages that have ended, in this call or before. */
-    private List<EndedMessage> ended() {
-        List<EndedMessage> all = new ArrayList<>();
-        for (List<EndedMessage> page = this.dq.ended(JOURNAL).messages(); !page.isEmpty(); page = this.dq.ended(JOURNAL)
-            .messages()) {
+    private List<LedgerEntry> ended() {
+        List<LedgerEntry> all = new ArrayList<>();
+        for (List<LedgerEntry> page = this.dq.changes(JOURNAL).entries(); !page
+            .isEmpty(); page = this.dq.changes(JOURNAL).entries()) {
             all.addAll(page);
         }
         return all;
     }
 
-    private void forget(EndedMessage message) {
-        this.dq.ended(JOURNAL, message);
+    private void forget(LedgerEntry message) {
+        this.dq.changes(JOURNAL, message);
         this.dq.advance(DELAY.plusSeconds(1));
-        this.dq.ended(JOURNAL);
+        this.dq.changes(JOURNAL);
     }
 
 }

@@ -18,7 +18,8 @@ import io.delayqueue.fixtures.store.StoreCases;
 import io.delayqueue.fixtures.store.StoreFixture;
 import io.delayqueue.fixtures.store.StoreValues;
 import io.delayqueue.store.DueTime;
-import io.delayqueue.store.EndedMessage;
+import io.delayqueue.store.LedgerEntry;
+import io.delayqueue.store.LedgerEntry.Kind;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageGroupChangeException;
 import io.delayqueue.store.NewMessage;
@@ -93,7 +94,7 @@ public abstract class JournalOfferCases extends StoreCases {
 
         assertThat(answer(request)).isEqualTo(cell.split(" ")[0]);
 
-        Set<EndedMessage> ended = new LinkedHashSet<>(ended());
+        Set<LedgerEntry> ended = new LinkedHashSet<>(ended());
         if (this.lease != null) {
             this.dq.retry(this.lease);
         }
@@ -102,7 +103,7 @@ public abstract class JournalOfferCases extends StoreCases {
         assertThat(handled).isEqualTo(Arrays.stream(cell.split(" ")).skip(1).map(Long::valueOf).toList());
         assertThat(ended).as("ended at first").noneMatch((message) -> handled.contains(message.revision()));
         ended.addAll(ended());
-        assertThat(ended.stream().map(EndedMessage::revision)).as("ended at last")
+        assertThat(ended.stream().map(LedgerEntry::revision)).as("ended at last")
             .hasSameElementsAs(new TreeSet<>(this.revisions));
         ended.forEach(this::forget);
     }
@@ -195,14 +196,19 @@ public abstract class JournalOfferCases extends StoreCases {
     }
 
     /** Returns the messages that have ended and that no call returned before. */
-    private List<EndedMessage> ended() {
-        return new ArrayList<>(this.dq.ended("journal-1").messages());
+    private List<LedgerEntry> ended() {
+        List<LedgerEntry> changes = new ArrayList<>(this.dq.changes("journal-1").entries());
+        changes.stream().filter((entry) -> entry.kind() == Kind.FAILED).forEach(this::forget);
+        changes.removeIf((entry) -> entry.kind() == Kind.FAILED);
+        return changes;
     }
 
-    private void forget(EndedMessage message) {
-        this.dq.ended("journal-1", message);
-        this.dq.advance(DELAY.plusSeconds(1));
-        this.dq.ended("journal-1");
+    private void forget(LedgerEntry change) {
+        this.dq.changes("journal-1", change);
+        if (change.kind() != Kind.FAILED) {
+            this.dq.advance(DELAY.plusSeconds(1));
+            this.dq.changes("journal-1");
+        }
     }
 
 }

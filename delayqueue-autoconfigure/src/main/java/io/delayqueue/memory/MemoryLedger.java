@@ -1,0 +1,137 @@
+package io.delayqueue.memory;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+import io.delayqueue.store.LedgerChange;
+import io.delayqueue.store.LedgerChanges;
+import io.delayqueue.store.LedgerEntry;
+import io.delayqueue.store.LedgerEntry.Kind;
+import io.delayqueue.store.LedgerRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Holds the changes of a queue's messages that a journal is to record. Not thread-safe.
+ */
+final class MemoryLedger {
+
+    /** Later than any time at which a caller gets a change. */
+    private static final long NEVER = Long.MAX_VALUE;
+
+    /** Changes, and until when no caller gets them, ms; 0 for those that none got. */
+    private final Map<LedgerEntry, Long> open = new LinkedHashMap<>();
+
+    /** Changes that were recorded, and until when they are remembered, ms. */
+    private final Map<LedgerEntry, Long> recorded = new HashMap<>();
+
+    private boolean hasJournal;
+
+    boolean isEmpty() {
+        return this.open.isEmpty() && this.recorded.isEmpty();
+    }
+
+    boolean hasEnded(MemoryMessage message) {
+        LedgerEntry entry = LedgerEntry.ended(message.revision, message.id);
+        return message.revision != 0 && (this.open.containsKey(entry) || this.recorded.containsKey(entry));
+    }
+
+    /** Records that a message has ended, unless it became a dead letter. */
+    void ended(@Nullable MemoryMessage message) {
+        if (message != null && message.revision != 0) {
+            this.open.putIfAbsent(LedgerEntry.ended(message.revision, message.id), 0L);
+        }
+    }
+
+    /** Records that a message has failed, and is retried. */
+    void failed(MemoryMessage message) {
+        if (message.revision != 0) {
+            this.open.put(new LedgerEntry(Kind.FAILED, message.revision, message.id), 0L);
+        }
+    }
+
+    /**
+     * Records that a message becomes a dead letter. No caller gets its end: the one that
+     * records the dead letter deletes the row.
+     */
+    void deadLettered(MemoryMessage message, String deadLetterId) {
+        if (message.revision != 0) {
+            this.open.put(new LedgerEntry(Kind.DEAD_LETTERED, message.revision, deadLetterId), 0L);
+            this.open.put(LedgerEntry.ended(message.revision, message.id), NEVER);
+        }
+    }
+
+    /** Records that a dead letter is gone. */
+    void removed(String deadLetterId) {
+        if (this.hasJournal) {
+            this.open.put(removal(deadLetterId), 0L);
+        }
+    }
+
+    boolean isRemoved(String deadLetterId) {
+        LedgerEntry entry = removal(deadLetterId);
+        return this.open.containsKey(entry) || this.recorded.containsKey(entry);
+    }
+
+    private static LedgerEntry removal(String deadLetterId) {
+        return new LedgerEntry(Kind.DEAD_LETTER_REMOVED, 0, deadLetterId);
+    }
+
+    /**
+     * Forgets changes that were recorded, and returns others.
+     * @param values the value of each change; {@code null} if there is nothing to record
+     * @param deadLetters the dead letters of the queue
+     */
+    LedgerChanges changes(LedgerRequest request, long count, long now,
+            Function<LedgerEntry, @Nullable LedgerChange> values, Map<String, MemoryDeadLetter> deadLetters) {
+        this.hasJournal = true;
+        long forget = now + request.keep().toMillis();
+        request.recorded().forEach((entry) -> recorded(entry, forget, deadLetters));
+        this.recorded.values().removeIf((until) -> until < now);
+        List<LedgerEntry> free = this.open.entrySet()
+            .stream()
+            .filter((each) -> each.getValue() <= now)
+            .map(Map.Entry::getKey)
+            .limit(LedgerRequest.LIMIT)
+            .toList();
+        List<LedgerChange> changes = new ArrayList<>();
+        for (LedgerEntry entry : free) {
+            LedgerChange change = values.apply(entry);
+            if (change == null) {
+                this.open.remove(entry);
+            }
+            else {
+                this.open.put(entry, now + request.claim().toMillis());
+                changes.add(change);
+            }
+        }
+        return new LedgerChanges(request.journal(), count, this.open.size() + (long) this.recorded.size(), changes);
+    }
+
+    private void recorded(LedgerEntry entry, long forget, Map<String, MemoryDeadLetter> deadLetters) {
+        Long until = this.open.get(entry);
+        if (until == null || (entry.kind() == Kind.FAILED && until == 0)) {
+            return; // or it has failed again since
+        }
+        this.open.remove(entry);
+        switch (entry.kind()) {
+            case ENDED, DEAD_LETTER_REMOVED -> this.recorded.put(entry, forget);
+            case DEAD_LETTERED -> {
+                LedgerEntry end = LedgerEntry.ended(entry.revision(),
+                        entry.name().substring(0, entry.name().lastIndexOf('~')));
+                this.open.remove(end);
+                this.recorded.put(end, forget);
+                if (!deadLetters.containsKey(entry.name())) {
+                    removed(entry.name());
+                }
+            }
+            case FAILED -> {
+                // Nothing refers to it.
+            }
+        }
+    }
+
+}

@@ -1,0 +1,22 @@
+package io.delayqueue.store;
+
+import java.util.List;
+
+/**
+ * Holds what a partition returns to a journal.
+ *
+ * @param journal the identity of the journal to which the partition belongs; empty if to
+ * none
+ * @param count how often journals have called, this call included; a lower number than
+ * that of an earlier call, which means that the store has lost data
+ * @param backlog the number of changes that are not forgotten
+ * @param changes the changes that the caller is to record
+ */
+public record LedgerChanges(String journal, long count, long backlog, List<LedgerChange> changes) {
+
+    /** Returns the entries of the changes. */
+    public List<LedgerEntry> entries() {
+        return this.changes.stream().map(LedgerChange::entry).toList();
+    }
+
+}

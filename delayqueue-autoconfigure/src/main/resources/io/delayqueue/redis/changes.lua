@@ -1,0 +1,75 @@
+-- changes.lua: returns changes of messages that a journal is to record, and forgets those that it
+-- has recorded.
+--
+-- The entry of an end is kept for a while after its row was deleted: another node may have read
+-- the row before, and must not store the message again. So is that of a dead letter's removal.
+--
+-- Counts the calls, so that a journal notices when Redis has lost data: its next call returns a
+-- lower number than expected.
+--
+-- KEYS     all of prelude.lua; used: scheduled, details, attempts, dead-letters, scheduled:priorities,
+--          waiting, revisions, changes, journal
+--
+-- ARGV[1]  journal  identity of the caller's journal
+-- ARGV[2]  limit    1..1000
+-- ARGV[3]  claim    ms, for which other callers do not get the returned changes
+-- ARGV[4]  keep     ms, for which entries are kept after they were recorded
+-- then the entries of `changes` that were recorded
+--
+-- Returns  { journal, count, backlog, entry, value, entry, value, ... }
+--          journal: identity of the journal to which the partition belongs; if that is not the
+--          caller's, nothing was changed; count: of calls, this one included; backlog: how many
+--          entries there are; value: of a failure 'failures due', due '' while it is leased; of a
+--          dead letter its content, '' if it is gone; else ''
+--
+-- Keeps    I1 to I6 (see schedule.lua)
+-- Cost     O(n log N), n entries of the call and up to 2 * limit, N entries; answers with 1 MiB, or
+--          with one dead letter
+
+local now_ms = math.floor(clock() / 1000)
+local identity, count = string.match(redis.call('GET', JOURNAL) or '', '^(%S+) (%d+)$')
+if identity and identity ~= ARGV[1] then return { identity, tonumber(count), 0 } end
+local limit, forget = tonumber(ARGV[2]), to_digits(-now_ms - ARGV[4])
+redis.call('ZREM', CHANGES, PROBE)
+for i = 5, #ARGV do
+  local entry = ARGV[i]
+  local kind, revision, name = string.match(entry, '^(%a?)(%d+) (.*)$')
+  if kind == 'F' then
+    -- At 0 the message has failed again since.
+    if (tonumber(redis.call('ZSCORE', CHANGES, entry)) or 0) > 0 then redis.call('ZREM', CHANGES, entry) end
+  elseif kind == 'D' then
+    redis.call('ZADD', CHANGES, 'XX', forget, revision .. ' ' .. string.match(name, '^(.*)~'))
+    redis.call('ZREM', CHANGES, entry)
+    -- It may have been removed before it was recorded.
+    if redis.call('HEXISTS', DEAD_LETTERS, name) == 0 then redis.call('ZADD', CHANGES, '0', 'R0 ' .. name) end
+  else
+    redis.call('ZADD', CHANGES, 'XX', forget, entry)
+  end
+end
+local over = redis.call('ZRANGE', CHANGES, '(' .. to_digits(-now_ms), '(0', 'BYSCORE', 'LIMIT', 0, limit)
+if over[1] then redis.call('ZREM', CHANGES, unpack(over)) end
+
+-- Returns the value of an entry; nil if there is nothing to record.
+local function value_of(kind, revision, name)
+  if kind == 'D' then return redis.call('HGET', DEAD_LETTERS, name) or '' end
+  if kind ~= 'F' then return '' end
+  if redis.call('HGET', REVISIONS, name) ~= revision then return nil end
+  return to_digits(attempts_of(name).failures) .. ' ' .. (waits_until(name) or '')
+end
+
+count = (count or 0) + 1
+local reply, bytes = { ARGV[1], count, 0 }, 0
+for _, entry in ipairs(redis.call('ZRANGE', CHANGES, '0', to_digits(now_ms), 'BYSCORE', 'LIMIT', 0, limit)) do
+  local value = value_of(string.match(entry, '^(%a?)(%d+) (.*)$'))
+  if value then
+    redis.call('ZADD', CHANGES, 'XX', to_digits(now_ms + ARGV[3]), entry)
+    reply[#reply + 1], reply[#reply + 2] = entry, value
+    bytes = bytes + #value
+    if bytes > BYTES then break end
+  else
+    redis.call('ZREM', CHANGES, entry)
+  end
+end
+redis.call('SET', JOURNAL, ARGV[1] .. ' ' .. to_digits(count))
+reply[3] = redis.call('ZCARD', CHANGES)
+return reply
