@@ -10,6 +10,24 @@ local function successor_of(id)
   return due, expiry, lane, group, value
 end
 
+-- Returns the revision of the successor of a message, as digits; nil if there is none in the journal.
+local function successor_revision(id)
+  local successor = redis.call('HGET', SUCCESSORS, id)
+  return successor and revision_of(string.match(successor, '^S[^|]*|(.*)$') or '')
+end
+
+-- Returns whether the successor of a message is of a later revision than a request, nil for none.
+local function has_later_successor(id, revision)
+  local later = revision and successor_revision(id)
+  return later and tonumber(later) > tonumber(revision)
+end
+
+-- Records that the successor of a message is not to follow it, if there is one in the journal.
+local function record_successor_end(id)
+  local revision = successor_revision(id)
+  if revision then redis.call('ZADD', CHANGES, '0', revision .. ' ' .. id) end
+end
+
 -- LEASED -> gone, or the successor SCHEDULED. Returns the earliest due time of the messages
 -- that entered a lane, nil if none did. Follows check_permissions.
 local function finish_and_start_successor(id)

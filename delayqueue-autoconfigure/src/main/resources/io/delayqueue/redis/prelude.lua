@@ -48,8 +48,6 @@
 --   record_failure              records that a message failed
 --   record_dead_letter          records that a message becomes a dead letter
 --   record_removals             records that dead letters are gone
---   has_later_successor         whether a message has a successor of a later revision
---   record_successor_end        the same for a successor that is not to follow
 --
 -- prelude-messages.lua: stores and deletes messages
 --   waits_until                 when a waiting message is due, and whether it is in its lane
@@ -59,6 +57,8 @@
 --
 -- prelude-settlements.lua: ends an attempt: with a successor, a dead letter, or a return to the lane
 --   successor_of                the fields of a successor
+--   has_later_successor         whether a message has a successor of a later revision
+--   record_successor_end        records for the journal that a successor is not to follow
 --   finish_and_start_successor  LEASED -> gone, or the successor SCHEDULED
 --   add_dead_letter             adds a dead letter
 --   return_to_lane              LEASED -> SCHEDULED, with new attempts

@@ -48,9 +48,9 @@ public abstract class JournalOfferCases extends StoreCases {
             | this revision, waiting | RECORDED 20 | RECORDED 20 | RECORDED 20 | RESCHEDULED 20 | CANCELLED |
             | this revision, leased | RECORDED 20 | RECORDED 20 | RECORDED 20 | LEASED 20 | LEASED |
             | this revision as a successor | RECORDED 20 | RECORDED 20 | RECORDED 20 | LEASED 20 | LEASED |
-            | this revision in `ended` | KEPT | KEPT | KEPT | NOT_FOUND | NOT_FOUND |
-            | an earlier revision in `ended` | stored 20 | stored 20 | stored 20 | NOT_FOUND | NOT_FOUND |
-            | a later revision in `ended` | stored 20 | stored 20 | stored 20 | NOT_FOUND | NOT_FOUND |
+            | this revision in `changes` | KEPT | KEPT | KEPT | NOT_FOUND | NOT_FOUND |
+            | an earlier revision in `changes` | stored 20 | stored 20 | stored 20 | NOT_FOUND | NOT_FOUND |
+            | a later revision in `changes` | stored 20 | stored 20 | stored 20 | NOT_FOUND | NOT_FOUND |
             | a later revision, waiting | KEPT 30 | KEPT 30 | KEPT 30 | NOT_FOUND 30 | NOT_FOUND 30 |
             | a later revision, leased | KEPT 30 | KEPT 30 | KEPT 30 | NOT_FOUND 30 | NOT_FOUND 30 |
             | an earlier revision, leased, with a later successor | KEPT 30 | KEPT 30 | KEPT 30 | LEASED 30 | LEASED 30 |
@@ -115,9 +115,9 @@ public abstract class JournalOfferCases extends StoreCases {
             case "this revision, waiting" -> offer(20, OnDuplicate.KEEP, DELAY, null);
             case "this revision, leased" -> leased(20, null);
             case "this revision as a successor" -> leasedWithSuccessor(20);
-            case "this revision in `ended`" -> ended(20);
-            case "an earlier revision in `ended`" -> ended(10);
-            case "a later revision in `ended`" -> ended(30);
+            case "this revision in `changes`" -> ended(20);
+            case "an earlier revision in `changes`" -> ended(10);
+            case "a later revision in `changes`" -> ended(30);
             case "a later revision, waiting" -> offer(30, OnDuplicate.KEEP, DELAY, null);
             case "a later revision, leased" -> leased(30, null);
             case "an earlier revision, leased, with a later successor" -> leasedWithSuccessor(30);
