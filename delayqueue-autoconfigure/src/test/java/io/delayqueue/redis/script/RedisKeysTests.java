@@ -95,7 +95,7 @@ class RedisKeysTests {
                 "dq:{keys}:partitions", "dq:{keys}:leased", "dq:{keys}:details", "dq:{keys}:attempts",
                 "dq:{keys}:tokens", "dq:{keys}:successors", "dq:{keys}:dead-order", "dq:{keys}:dead-letters",
                 "dq:{keys}:scheduled:priorities", "dq:{keys}:waiting", "dq:{keys}:group-heads", "dq:{keys}:primary",
-                "dq:{keys}:revisions", "dq:{keys}:ended", "dq:{keys}:journal");
+                "dq:{keys}:revisions", "dq:{keys}:changes", "dq:{keys}:journal");
     }
 
     @Test
