@@ -1,4 +1,4 @@
-package io.delayqueue.shop;
+package io.delayqueue.shop.history;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;

@@ -1,4 +1,4 @@
-package io.delayqueue.shop;
+package io.delayqueue.shop.history;
 
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -25,6 +25,8 @@ import io.delayqueue.fixtures.LogCapture;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.journal.HistoryFactory;
+import io.delayqueue.shop.EachDatabase;
+import io.delayqueue.shop.ShopDatabase;
 import io.delayqueue.template.DelayQueueTemplate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -40,7 +42,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-import static io.delayqueue.shop.AuditedShop.ORDERS;
+import static io.delayqueue.shop.history.AuditedShop.ORDERS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;

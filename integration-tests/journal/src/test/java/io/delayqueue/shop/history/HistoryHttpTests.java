@@ -1,4 +1,4 @@
-package io.delayqueue.shop;
+package io.delayqueue.shop.history;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.delayqueue.admin.AuditedOperationEvent;
+import io.delayqueue.shop.ShopDatabase;
 import io.delayqueue.template.DelayQueueTemplate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -26,7 +27,7 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.PayloadApplicationEvent;
 
-import static io.delayqueue.shop.AuditedShop.ORDERS;
+import static io.delayqueue.shop.history.AuditedShop.ORDERS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;

@@ -1,4 +1,4 @@
-package io.delayqueue.shop;
+package io.delayqueue.shop.history;
 
 import java.net.URI;
 import java.time.Duration;
@@ -13,6 +13,7 @@ import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.fixtures.redis.TcpProxy;
 import io.delayqueue.journal.HistoryFactory;
+import io.delayqueue.shop.ShopDatabase;
 import io.delayqueue.template.DelayQueueTemplate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -30,7 +31,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-import static io.delayqueue.shop.AuditedShop.ORDERS;
+import static io.delayqueue.shop.history.AuditedShop.ORDERS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
