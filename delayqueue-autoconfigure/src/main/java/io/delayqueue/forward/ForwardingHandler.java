@@ -10,7 +10,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 
 import io.delayqueue.Delivery;
-import io.delayqueue.forward.BrokerAvailability.Attempt;
+import io.delayqueue.listener.handler.HandlerAvailability;
+import io.delayqueue.listener.handler.HandlerAvailability.Attempt;
 import io.delayqueue.listener.handler.HandlerUnavailableException;
 import io.delayqueue.listener.handler.MessageHandler;
 import io.delayqueue.store.ClaimedMessage;
@@ -36,7 +37,7 @@ public final class ForwardingHandler implements MessageHandler {
 
     private final Duration timeout;
 
-    private final BrokerAvailability availability;
+    private final HandlerAvailability availability;
 
     /**
      * Creates a handler.
@@ -48,7 +49,8 @@ public final class ForwardingHandler implements MessageHandler {
         this.codec = codec;
         this.forwarder = forwarder;
         this.timeout = timeout;
-        this.availability = new BrokerAvailability(route.queue(), route.target(), nanoTime);
+        this.availability = new HandlerAvailability("Messages of queue '%s'".formatted(route.queue()),
+                "forwarded to '%s'".formatted(route.target()), nanoTime);
     }
 
     @Override

@@ -110,7 +110,7 @@ public final class HandlerMethodFactory {
             throw new IllegalArgumentException("transactional must be false for a method that returns a "
                     + method.getReturnType().getSimpleName() + ", as the transaction ends when the method returns");
         }
-        return new TransactionalHandler(handler, this.transactions);
+        return new TransactionalHandler(handler, this.transactions, InvalidListenerException.describe(method));
     }
 
     /**

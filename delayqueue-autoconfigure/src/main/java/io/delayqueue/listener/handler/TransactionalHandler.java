@@ -5,14 +5,17 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.delayqueue.Delivery;
+import io.delayqueue.listener.handler.HandlerAvailability.Attempt;
 import io.delayqueue.store.ClaimedMessage;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Calls a handler in a transaction that commits if the message is to be acknowledged. A
- * handler that releases or dead-letters its message rolls the transaction back.
+ * handler that releases or dead-letters its message rolls the transaction back. While no
+ * transaction can be begun, the handler is unavailable.
  */
 final class TransactionalHandler implements MessageHandler {
 
@@ -20,21 +23,38 @@ final class TransactionalHandler implements MessageHandler {
 
     private final HandlerTransactions transactions;
 
-    TransactionalHandler(MessageHandler handler, HandlerTransactions transactions) {
+    private final HandlerAvailability availability;
+
+    /**
+     * Creates a handler.
+     * @param name the name of the other handler, for the log
+     */
+    TransactionalHandler(MessageHandler handler, HandlerTransactions transactions, String name) {
         this.handler = handler;
         this.transactions = transactions;
+        this.availability = new HandlerAvailability("Messages of listener method '%s'".formatted(name),
+                "handled in a transaction", System::nanoTime);
+    }
+
+    @Override
+    public Duration untilAvailable() {
+        return this.availability.untilAvailable();
+    }
+
+    @Override
+    public int claimLimit() {
+        return this.availability.isAvailable() ? Integer.MAX_VALUE : 1;
     }
 
     @Override
     public Call prepare(ClaimedMessage message, Delivery delivery) throws Exception {
         DecisionRecorder recorder = new DecisionRecorder(delivery);
         Call call = this.handler.prepare(message, recorder);
-        HandlerTransactions transactions = this.transactions;
         return new Call() {
 
             @Override
             public @Nullable CompletionStage<?> invoke() throws Throwable {
-                transactions.execute(message, () -> {
+                execute(message, () -> {
                     call.invoke();
                     return !recorder.decided;
                 });
@@ -47,6 +67,31 @@ final class TransactionalHandler implements MessageHandler {
             }
 
         };
+    }
+
+    private void execute(ClaimedMessage message, HandlerTransactions.Handler handler) throws Throwable {
+        Attempt attempt = this.availability.begin();
+        if (attempt == Attempt.REJECTED) {
+            throw new HandlerUnavailableException("Another message shows whether a transaction can be begun", null);
+        }
+        AtomicBoolean begun = new AtomicBoolean();
+        try {
+            this.transactions.execute(message, () -> {
+                begun.set(true);
+                this.availability.confirmed(attempt);
+                return handler.call();
+            });
+        }
+        catch (Throwable ex) {
+            if (begun.get()) {
+                throw ex;
+            }
+            this.availability.unavailable(attempt, ex);
+            throw new HandlerUnavailableException("The transaction of the handler cannot be begun", ex);
+        }
+        if (!begun.get()) {
+            this.availability.confirmed(attempt);
+        }
     }
 
     /** Records whether the handler decided to settle its message in another way. */

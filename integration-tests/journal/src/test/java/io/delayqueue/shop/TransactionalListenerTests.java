@@ -1,26 +1,33 @@
 package io.delayqueue.shop;
 
+import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.delayqueue.DelayedListener;
 import io.delayqueue.Delivery;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.redis.TcpProxy;
 import io.delayqueue.template.DelayQueueTemplate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
@@ -35,6 +42,7 @@ import static org.awaitility.Awaitility.await;
  * writes take effect once for each message, whatever becomes of Redis.
  */
 @Tag("server")
+@ExtendWith(OutputCaptureExtension.class)
 class TransactionalListenerTests {
 
     private static RedisServer redis;
@@ -70,11 +78,14 @@ class TransactionalListenerTests {
         jdbc().sql("CREATE TABLE payment (id VARCHAR(50) NOT NULL)").update();
     }
 
-    private static ConfigurableApplicationContext run(Class<?> application, String url, String mode) {
-        return SpringApplication.run(application, "--spring.data.redis.port=" + redis.port(),
-                "--spring.datasource.url=" + url, "--delayqueue.journal.mode=" + mode,
-                "--delayqueue.journal.jdbc.initialize-schema=always", "--delayqueue.command-timeout=2s",
-                "--spring.main.banner-mode=off", "--spring.main.web-application-type=none");
+    private static ConfigurableApplicationContext run(Class<?> application, String url, String mode,
+            String... settings) {
+        String[] arguments = { "--spring.data.redis.port=" + redis.port(), "--spring.datasource.url=" + url,
+                "--delayqueue.journal.mode=" + mode, "--delayqueue.journal.jdbc.initialize-schema=always",
+                "--delayqueue.command-timeout=2s", "--spring.main.banner-mode=off",
+                "--spring.main.web-application-type=none" };
+        return SpringApplication.run(application,
+                Stream.of(arguments, settings).flatMap(Stream::of).toArray(String[]::new));
     }
 
     @EachDatabase
@@ -100,6 +111,33 @@ class TransactionalListenerTests {
         assertThat(this.payments.calls.get("fails-once")).hasValue(2);
         assertThat(this.payments.calls.get("retries-once")).hasValue(2);
         assertThat(count("payment")).isEqualTo(2);
+    }
+
+    /** Not one message becomes a dead letter because the database is away. */
+    @Test
+    void noAttemptCountsWhileNoTransactionCanBeBegun(CapturedOutput output) {
+        String url = ShopDatabase.POSTGRESQL.url();
+        URI address = URI.create(url.substring("jdbc:".length()));
+        try (TcpProxy proxy = TcpProxy.to(address.getPort())) {
+            this.context = run(Bank.class, url.replace(":" + address.getPort(), ":" + proxy.port()), "ledger",
+                    "--spring.datasource.hikari.connection-timeout=500",
+                    "--spring.datasource.hikari.validation-timeout=250", "--delayqueue.listener.max-attempts=1");
+            this.payments = this.context.getBean(Payments.class);
+            this.queue = this.context.getBean(DelayQueueTemplate.class);
+            jdbc().sql("CREATE TABLE payment (id VARCHAR(50) NOT NULL)").update();
+            this.queue.pause("payments");
+            IntStream.range(0, 20).forEach((i) -> this.queue.send("payments", "p" + i, "pay", Duration.ZERO));
+            proxy.refuse();
+            this.queue.resume("payments");
+
+            await().untilAsserted(() -> assertThat(output).contains("Payments.pay")
+                .contains("cannot be handled in a transaction; they wait, no attempt counts"));
+            proxy.pass();
+
+            await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> assertThat(count("payment")).isEqualTo(20));
+            assertThat(this.payments.calls.values()).extracting(AtomicInteger::get).containsOnly(1);
+            assertThat(this.queue.deadLetters("payments").list(null, 10).deadLetters()).isEmpty();
+        }
     }
 
     /**

@@ -1,4 +1,4 @@
-package io.delayqueue.forward;
+package io.delayqueue.listener.handler;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -7,25 +7,26 @@ import java.util.List;
 import ch.qos.logback.classic.Level;
 import io.delayqueue.fixtures.LogCapture;
 import io.delayqueue.fixtures.ManualNanoClock;
-import io.delayqueue.forward.BrokerAvailability.Attempt;
+import io.delayqueue.listener.handler.HandlerAvailability.Attempt;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests that one message at a time probes a broker that is away, after growing waits, and
- * that the log has one line for the begin and one for the end of an outage.
+ * Tests that one message at a time probes a system that is unavailable, after growing
+ * waits, and that the log has one line for the begin and one for the end of an outage.
  */
-class BrokerAvailabilityTests {
+class HandlerAvailabilityTests {
 
-    private static final RuntimeException AWAY = new BrokerUnavailableException("away", null);
+    private static final RuntimeException AWAY = new IllegalStateException("away");
 
     private final ManualNanoClock clock = new ManualNanoClock();
 
     private final LogCapture log = new LogCapture();
 
-    private final BrokerAvailability availability = new BrokerAvailability("orders", "kafka:orders", this.clock);
+    private final HandlerAvailability availability = new HandlerAvailability("Messages of queue 'orders'",
+            "forwarded to 'kafka:orders'", this.clock);
 
     @AfterEach
     void close() {
@@ -48,7 +49,7 @@ class BrokerAvailabilityTests {
         assertThat(this.availability.untilAvailable()).isZero();
         assertThat(this.availability.begin()).isEqualTo(Attempt.PROBE);
         assertThat(this.availability.begin()).isEqualTo(Attempt.REJECTED);
-        assertThat(this.availability.untilAvailable()).isEqualTo(BrokerAvailability.PROBE_CHECK);
+        assertThat(this.availability.untilAvailable()).isEqualTo(HandlerAvailability.PROBE_CHECK);
 
         this.availability.confirmed(Attempt.PROBE);
 

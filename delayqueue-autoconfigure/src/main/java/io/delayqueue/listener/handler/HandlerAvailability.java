@@ -1,4 +1,4 @@
-package io.delayqueue.forward;
+package io.delayqueue.listener.handler;
 
 import java.time.Duration;
 import java.util.function.LongSupplier;
@@ -8,17 +8,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Records whether the broker of a queue confirms messages. While it does not, one message
- * at a time is forwarded as a probe, with growing waits between the probes; the first
- * confirmed probe ends the outage. The begin of an outage is logged, at most once a
- * minute, and its end.
+ * Records whether a system that a handler needs is available, such as a broker. While it
+ * is not, one message at a time is handled as a probe, with growing waits between the
+ * probes; the first confirmed probe ends the outage. The begin of an outage is logged, at
+ * most once a minute, and its end.
  * <p>
- * <strong>Threads.</strong> Loops ask, handlers and the threads of the broker's client
- * report. Each method holds the lock briefly.
+ * Thread-safe; each method holds the lock briefly.
  */
-final class BrokerAvailability {
+public final class HandlerAvailability {
 
-    private static final Logger logger = LoggerFactory.getLogger(BrokerAvailability.class);
+    private static final Logger logger = LoggerFactory.getLogger(HandlerAvailability.class);
 
     static final Duration SHORTEST_WAIT = Duration.ofSeconds(1);
 
@@ -29,9 +28,9 @@ final class BrokerAvailability {
 
     private static final long REPEAT = Duration.ofMinutes(1).toNanos();
 
-    private final String queue;
+    private final String subject;
 
-    private final String target;
+    private final String action;
 
     private final LongSupplier nanoTime;
 
@@ -52,31 +51,31 @@ final class BrokerAvailability {
 
     /**
      * Creates an instance that begins with a probe.
-     * @param queue the queue whose messages are forwarded, for the log
-     * @param target the broker and the destination on it, for the log
+     * @param subject the messages of the handler, for the log
+     * @param action the passive verb of the handling, for the log, such as "forwarded"
      */
-    BrokerAvailability(String queue, String target, LongSupplier nanoTime) {
-        this.queue = queue;
-        this.target = target;
+    public HandlerAvailability(String subject, String action, LongSupplier nanoTime) {
+        this.subject = subject;
+        this.action = action;
         this.nanoTime = nanoTime;
         this.resumeAt = nanoTime.getAsLong();
         this.warnedAt = nanoTime.getAsLong() - REPEAT;
     }
 
-    /** Returns how long no message should be claimed; zero if one may be forwarded. */
-    synchronized Duration untilAvailable() {
+    /** Returns how long no message should be claimed; zero if one may be handled. */
+    public synchronized Duration untilAvailable() {
         if (this.available) {
             return Duration.ZERO;
         }
         return this.probing ? PROBE_CHECK : Duration.ofNanos(Math.max(0, this.resumeAt - this.nanoTime.getAsLong()));
     }
 
-    synchronized boolean isAvailable() {
+    public synchronized boolean isAvailable() {
         return this.available;
     }
 
-    /** Decides whether a message may be forwarded now, and whether it is the probe. */
-    synchronized Attempt begin() {
+    /** Decides whether a message may be handled now, and whether it is the probe. */
+    public synchronized Attempt begin() {
         if (this.available) {
             return Attempt.ORDINARY;
         }
@@ -87,8 +86,8 @@ final class BrokerAvailability {
         return Attempt.PROBE;
     }
 
-    /** Records that the broker has confirmed a message. */
-    synchronized void confirmed(Attempt attempt) {
+    /** Records that the system was available for a message. */
+    public synchronized void confirmed(Attempt attempt) {
         if (attempt != Attempt.PROBE) {
             return;
         }
@@ -97,20 +96,20 @@ final class BrokerAvailability {
         this.failures = 0;
         if (this.warned) {
             this.warned = false;
-            logger.info("Messages of queue '{}' are forwarded to '{}' again, after {}", this.queue, this.target,
+            logger.info("{} are {} again, after {}", this.subject, this.action,
                     Texts.span(Duration.ofNanos(this.nanoTime.getAsLong() - this.failedSince)));
         }
     }
 
     /** Records that the message failed for a reason that concerns no other message. */
-    synchronized void failed(Attempt attempt) {
+    public synchronized void failed(Attempt attempt) {
         if (attempt == Attempt.PROBE) {
             this.probing = false;
         }
     }
 
-    /** Records that the broker could not confirm the message. */
-    synchronized void unavailable(Attempt attempt, Throwable cause) {
+    /** Records that the system was unavailable for the message. */
+    public synchronized void unavailable(Attempt attempt, Throwable cause) {
         if (attempt == Attempt.PROBE) {
             this.probing = false;
         }
@@ -128,24 +127,24 @@ final class BrokerAvailability {
         if (this.failures == 1 && now - this.warnedAt >= REPEAT) {
             this.warned = true;
             this.warnedAt = now;
-            logger.warn("Messages of queue '{}' cannot be forwarded to '{}'; they wait, no attempt counts, and "
-                    + "forwarding is tried again until the broker confirms", this.queue, this.target, cause);
+            logger.warn("{} cannot be {}; they wait, no attempt counts, and one at a time is tried until it succeeds",
+                    this.subject, this.action, cause);
         }
         else {
-            logger.debug("Messages of queue '{}' still cannot be forwarded to '{}'", this.queue, this.target, cause);
+            logger.debug("{} still cannot be {}", this.subject, this.action, cause);
         }
     }
 
-    /** Describes a permission to forward a message. */
-    enum Attempt {
+    /** Describes a permission to handle a message. */
+    public enum Attempt {
 
-        /** The broker was available when the message was forwarded. */
+        /** The system was available before. */
         ORDINARY,
 
-        /** The message shows whether the broker is available again. */
+        /** The message shows whether the system is available again. */
         PROBE,
 
-        /** The message must not be forwarded now. */
+        /** The message must not be handled now. */
         REJECTED
 
     }
