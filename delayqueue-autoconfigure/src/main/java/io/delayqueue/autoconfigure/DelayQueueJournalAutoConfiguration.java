@@ -5,6 +5,8 @@ import java.util.function.Supplier;
 import javax.sql.DataSource;
 
 import io.delayqueue.admin.MessageHistory;
+import io.delayqueue.journal.DelayQueueDataSource;
+import io.delayqueue.journal.DelayQueueTransactionManager;
 import io.delayqueue.journal.HandledMessages;
 import io.delayqueue.journal.HistoryFactory;
 import io.delayqueue.journal.Journal;
@@ -22,7 +24,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
@@ -44,9 +45,8 @@ import org.springframework.util.function.SingletonSupplier;
 @AutoConfiguration(after = { DataSourceAutoConfiguration.class, DelayQueueAutoConfiguration.class })
 @ConditionalOnClass({ JdbcClient.class, PropertiesBasedDataSourceScriptDatabaseInitializer.class })
 @ConditionalOnBooleanProperty(name = "delayqueue.enabled", matchIfMissing = true)
-@ConditionalOnSingleCandidate(DataSource.class)
 @ConditionalOnBean(StoreComponents.class)
-@Conditional(OnJournalCondition.OfAnyMode.class)
+@Conditional({ OnJournalCondition.OfAnyMode.class, OnJournalDataSourceCondition.class })
 @EnableConfigurationProperties(DelayQueueJournalProperties.class)
 public final class DelayQueueJournalAutoConfiguration {
 
@@ -54,18 +54,21 @@ public final class DelayQueueJournalAutoConfiguration {
     }
 
     @Bean
-    PropertiesBasedDataSourceScriptDatabaseInitializer<?> delayQueueJournalSchema(DataSource dataSource,
-            DelayQueueJournalProperties properties) {
-        return new PropertiesBasedDataSourceScriptDatabaseInitializer<>(dataSource, properties);
+    PropertiesBasedDataSourceScriptDatabaseInitializer<?> delayQueueJournalSchema(ObjectProvider<DataSource> dataSource,
+            @DelayQueueDataSource ObjectProvider<DataSource> marked, DelayQueueJournalProperties properties) {
+        return new PropertiesBasedDataSourceScriptDatabaseInitializer<>(marked.getIfAvailable(dataSource::getObject),
+                properties);
     }
 
     @Bean
     @Conditional(OnJournalCondition.OfRequests.class)
     @DependsOnDatabaseInitialization
-    JournalFactory delayQueueJournalFactory(DataSource dataSource, StoreComponents store,
+    JournalFactory delayQueueJournalFactory(ObjectProvider<DataSource> dataSource,
+            @DelayQueueDataSource ObjectProvider<DataSource> marked, StoreComponents store,
             DelayQueueProperties properties, ApplicationEventPublisher events) {
-        return new JournalFactory(dataSource, properties.namespace(), store, properties::journalMode,
-                properties.commandTimeout(), events::publishEvent);
+        return new JournalFactory(marked.getIfAvailable(dataSource::getObject), properties.namespace(), store,
+                properties::journalMode, properties.commandTimeout(), properties.journal().restorePause(),
+                events::publishEvent);
     }
 
     @Bean
@@ -92,13 +95,17 @@ public final class DelayQueueJournalAutoConfiguration {
         return factory.relay();
     }
 
-    /** Runs transactional handlers with the only, or primary, transaction manager. */
+    /**
+     * Runs transactional handlers with the marked transaction manager, or the only or
+     * primary one.
+     */
     @Bean
     @Conditional(OnJournalCondition.OfRequests.class)
     HandlerTransactions delayQueueHandlerTransactions(JournalFactory factory,
-            ObjectProvider<PlatformTransactionManager> transactions) {
+            ObjectProvider<PlatformTransactionManager> transactions,
+            @DelayQueueTransactionManager ObjectProvider<PlatformTransactionManager> marked) {
         Supplier<HandledMessages> handled = SingletonSupplier
-            .of(() -> factory.handledMessages(transactions.getObject()));
+            .of(() -> factory.handledMessages(marked.getIfAvailable(transactions::getObject)));
         return (message, handler) -> handled.get().execute(message.revision(), handler::call);
     }
 
@@ -108,11 +115,12 @@ public final class DelayQueueJournalAutoConfiguration {
     static class HistoryConfiguration {
 
         @Bean
-        HistoryFactory delayQueueHistoryFactory(DataSource dataSource, DelayQueueProperties properties,
+        HistoryFactory delayQueueHistoryFactory(ObjectProvider<DataSource> dataSource,
+                @DelayQueueDataSource ObjectProvider<DataSource> marked, DelayQueueProperties properties,
                 Environment environment) {
             NodeStatusCodec.Node node = NodeHeartbeat
                 .thisProcess(environment.getProperty("spring.application.name", "application"));
-            return new HistoryFactory(dataSource, properties.namespace(),
+            return new HistoryFactory(marked.getIfAvailable(dataSource::getObject), properties.namespace(),
                     "%s@%s:%d".formatted(node.application(), node.host(), node.pid()), properties::journalMode,
                     properties.journal().history().settings());
         }

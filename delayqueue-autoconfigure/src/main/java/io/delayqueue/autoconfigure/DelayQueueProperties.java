@@ -274,8 +274,17 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      *
      * @param mode Kind of records in the database of the application.
      * @param history Settings of the history of messages.
+     * @param restorePause How long claims of a ledger that Redis has lost are held back
+     * at most, until it is restored. Zero for not at all.
      */
-    public record Journal(@DefaultValue("off") JournalMode mode, @DefaultValue History history) {
+    public record Journal(@DefaultValue("off") JournalMode mode, @DefaultValue History history,
+            @DefaultValue("0s") Duration restorePause) {
+
+        public Journal {
+            require(isWithin(restorePause, Duration.ZERO, MAX_WAIT), "delayqueue.journal.restore-pause", "0s to 1h",
+                    restorePause);
+        }
+
     }
 
     /**

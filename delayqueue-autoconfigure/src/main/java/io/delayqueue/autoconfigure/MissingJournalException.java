@@ -15,8 +15,8 @@ final class MissingJournalException extends IllegalStateException {
      */
     private MissingJournalException(String modes, String consequence) {
         super("delayqueue.journal.mode, or the journal-mode of a queue, is " + modes
-                + ", which needs spring-boot-jdbc and one DataSource bean, or one that is primary. Without it "
-                + consequence);
+                + ", which needs spring-boot-jdbc and one DataSource bean, or one that is primary or has the "
+                + "annotation @DelayQueueDataSource. Without it " + consequence);
     }
 
     static MissingJournalException ofRequests() {

@@ -42,10 +42,12 @@ public final class JournalFactory {
      * @param store applies the requests
      * @param modes the mode of each queue
      * @param commandTimeout longest wait for an answer of the store
+     * @param restorePause the longest pause of a queue that is restored; zero for none
      * @param publisher publishes application events
      */
     public JournalFactory(DataSource dataSource, String namespace, StoreComponents store,
-            Function<QueueName, JournalMode> modes, Duration commandTimeout, Consumer<Object> publisher) {
+            Function<QueueName, JournalMode> modes, Duration commandTimeout, Duration restorePause,
+            Consumer<Object> publisher) {
         Duration calls = commandTimeout.multipliedBy(CALLS);
         JournalTable table = new JournalTable(dataSource, namespace,
                 (calls.compareTo(MIN_CLAIM) > 0) ? calls : MIN_CLAIM);
@@ -53,7 +55,7 @@ public final class JournalFactory {
         JournalOffers offers = new JournalOffers(store, modes, table.claim().dividedBy(DEADLINES));
         this.restorer = new JournalRestorer(table, offers, this.status, modes);
         this.relay = new JournalRelay(table, offers, this.status, publisher);
-        this.reconciler = new JournalReconciler(table, offers, this.restorer, this.status, store);
+        this.reconciler = new JournalReconciler(table, offers, this.restorer, this.status, store, restorePause);
         this.journal = new Journal(table, this.relay, this.reconciler, modes, commandTimeout);
     }
 

@@ -73,6 +73,8 @@ final class JournalReconciler implements SmartLifecycle {
 
     private final PartitionLayouts layouts;
 
+    private final RestorePauses pauses;
+
     private final Set<QueueName> used = ConcurrentHashMap.newKeySet();
 
     /** The changes that were recorded since the last call of each partition. */
@@ -93,7 +95,7 @@ final class JournalReconciler implements SmartLifecycle {
     private volatile CountDownLatch stopped = new CountDownLatch(0);
 
     JournalReconciler(JournalTable table, JournalOffers offers, JournalRestorer restorer, JournalStatus status,
-            StoreComponents store) {
+            StoreComponents store, Duration restorePause) {
         this.table = table;
         this.ledger = new LedgerTable(table);
         this.offers = offers;
@@ -102,6 +104,7 @@ final class JournalReconciler implements SmartLifecycle {
         this.store = store.messages();
         this.router = new PartitionRouter(store);
         this.layouts = store.partitions();
+        this.pauses = new RestorePauses(this.layouts, restorePause);
     }
 
     /** Includes a queue to which this process has sent. */
@@ -115,8 +118,7 @@ final class JournalReconciler implements SmartLifecycle {
     @Override
     public synchronized void start() {
         if (!isRunning()) {
-            this.table.requireTable();
-            this.ledger.requireTable();
+            this.table.requireTables();
             this.stopped = new CountDownLatch(1);
             Thread started = new Thread(this::run, "delayqueue-journal-reconciler");
             started.setDaemon(true);
@@ -270,6 +272,7 @@ final class JournalReconciler implements SmartLifecycle {
             return;
         }
         if (loss.certain() && !loss.repeated()) {
+            this.pauses.begin(queue);
             logger.warn("Redis has lost data of queue '{}': its messages are restored from the journal", queue);
         }
         RestorePlan plan = RestorePlan.all().queue(queue.value());
@@ -280,8 +283,10 @@ final class JournalReconciler implements SmartLifecycle {
         }
         if (failed + report.failed() > 0) {
             this.losses.put(queue, loss.after(RETRY_DELAY, loss.repeated()));
+            return;
         }
-        else if (loss.certain() && !loss.repeated()) {
+        this.pauses.end(queue);
+        if (loss.certain() && !loss.repeated()) {
             this.losses.put(queue, loss.after(this.table.claim(), true));
         }
         else {

@@ -88,7 +88,7 @@ final class JournalRelay implements SmartLifecycle {
     @Override
     public synchronized void start() {
         if (!this.running) {
-            this.table.requireTable();
+            this.table.requireTables();
             this.running = true;
             Thread started = new Thread(this::run, "delayqueue-journal");
             started.setDaemon(true);

@@ -61,6 +61,11 @@ final class JournalTable {
     private static final String COLUMNS = "revision, queue_name, message_id, operation, on_duplicate, due_millis, "
             + "due_relative, recorded_at, priority, ttl_millis, group_name, envelope, accepted, checks, claimed_until, failures";
 
+    /** The columns and names of all tables of a journal, as a query selects them. */
+    private static final List<String> TABLES = List.of(COLUMNS + ", namespace, claimed_by FROM delayqueue_journal",
+            "namespace, identity FROM delayqueue_journal_identity", "revision FROM delayqueue_handled",
+            "namespace, queue_name, dead_letter_id, message_id, partition_number, content FROM delayqueue_dead_letter");
+
     /** Compares row {@code o} with row {@code r}. */
     private static final String OF_SAME_ID = "o.namespace = r.namespace AND o.queue_name = r.queue_name "
             + "AND o.message_id = r.message_id";
@@ -124,22 +129,25 @@ final class JournalTable {
     }
 
     /**
-     * Reads the table, without a row.
-     * @throws IllegalStateException if it is missing, or this user may not read it
+     * Reads the tables of requests and dead letters, without a row.
+     * @throws IllegalStateException if one is missing or has other columns, or this user
+     * may not read it
      */
-    void requireTable() {
+    void requireTables() {
         dialect();
+        TABLES.forEach(this::requireTable);
+    }
+
+    private void requireTable(String columns) {
         try {
-            inOwnTransaction(
-                    () -> this.jdbc.sql("SELECT " + COLUMNS + ", claimed_by FROM delayqueue_journal WHERE 1 = 0")
-                        .query((row, number) -> row)
-                        .list());
+            inOwnTransaction(() -> this.jdbc.sql("SELECT " + columns + " WHERE 1 = 0").query().listOfRows());
         }
         catch (DataAccessException ex) {
+            String table = columns.substring(columns.lastIndexOf(' ') + 1);
             throw new IllegalStateException(
-                    "The table delayqueue_journal cannot be read, which a queue with a delayqueue.journal.mode needs: "
-                            + "create it by the script of this version in io/delayqueue/journal, or set "
-                            + "delayqueue.journal.jdbc.initialize-schema to 'always'",
+                    "The table %s cannot be read, which a queue with a delayqueue.journal.mode ".formatted(table)
+                            + "needs: create it by the script of this version in io/delayqueue/journal, or "
+                            + "set delayqueue.journal.jdbc.initialize-schema to 'always'",
                     ex);
         }
     }

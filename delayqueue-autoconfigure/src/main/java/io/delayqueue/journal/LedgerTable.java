@@ -39,25 +39,6 @@ final class LedgerTable {
         this.namespace = table.namespace();
     }
 
-    /**
-     * Reads the table of dead letters, without a row.
-     * @throws IllegalStateException if it is missing, or this user may not read it
-     */
-    void requireTable() {
-        try {
-            this.transaction.executeWithoutResult((status) -> this.jdbc.query(
-                    "SELECT queue_name, dead_letter_id, partition_number, content FROM delayqueue_dead_letter WHERE 1 = 0",
-                    (row) -> {
-                    }));
-        }
-        catch (DataAccessException ex) {
-            throw new IllegalStateException(
-                    "The table delayqueue_dead_letter cannot be read, which a queue with a delayqueue.journal.mode "
-                            + "needs: create it by the script of this version in io/delayqueue/journal",
-                    ex);
-        }
-    }
-
     /** Returns the queues that have dead letters. */
     List<QueueName> queues() {
         return read("SELECT DISTINCT queue_name FROM delayqueue_dead_letter WHERE namespace = :namespace",

@@ -159,7 +159,7 @@ class MonitoringDocsTests {
         @Bean
         JournalFactory journal(StoreComponents store) {
             return new JournalFactory(new DriverManagerDataSource(), "dq", store, (queue) -> JournalMode.OFF,
-                    Duration.ofSeconds(1), (event) -> {
+                    Duration.ofSeconds(1), Duration.ZERO, (event) -> {
                     });
         }
 

@@ -2,6 +2,7 @@ package io.delayqueue.store.routing;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -262,6 +263,25 @@ public final class PartitionLayouts {
         return this.records.now(queue)
             .thenCompose((now) -> change(queue, (before) -> (before.pause() != null) ? before.paused(null) : before)
                 .thenApply((before) -> isPaused(before, now) ? ResumeResult.RESUMED : ResumeResult.NOT_PAUSED));
+    }
+
+    /**
+     * Pauses a queue for a time, for all processes, unless it is paused.
+     * @return the pause; empty if the queue was paused before
+     */
+    public CompletableFuture<Optional<Pause>> pauseUnlessPaused(QueueName queue, Duration time) {
+        return this.records.now(queue).thenCompose((now) -> {
+            Pause pause = new Pause(now.plus(time).truncatedTo(ChronoUnit.MILLIS));
+            return change(queue, (before) -> isPaused(before, now) ? before : before.paused(pause))
+                .thenApply((before) -> isPaused(before, now) ? Optional.empty() : Optional.of(pause));
+        });
+    }
+
+    /** Ends a pause of a queue, and publishes a wake-up, unless it was changed since. */
+    public CompletableFuture<Void> resume(QueueName queue, Pause pause) {
+        return change(queue, (before) -> pause.equals(before.pause()) ? before.paused(null) : before)
+            .thenAccept((before) -> {
+            });
     }
 
     private static boolean isPaused(PartitionLayout partitions, Instant now) {

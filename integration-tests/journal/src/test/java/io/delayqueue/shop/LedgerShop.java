@@ -38,7 +38,8 @@ import org.springframework.transaction.support.TransactionTemplate;
  * message, or the state CANCELLED. Each handling appends a line to a file.
  * <p>
  * As a process of its own it suspends a thread at the point {@code crash.point} when it
- * has passed it {@code crash.after} times, and prints a line.
+ * has passed it {@code crash.after} times, and prints a line. The thread continues after
+ * a line of input, and no more orders are placed after a second one.
  */
 @EnableAutoConfiguration
 class LedgerShop {
@@ -47,6 +48,8 @@ class LedgerShop {
 
     /** Longer than a start of this application and the claim of a row together. */
     static final Duration LATER = Duration.ofSeconds(60);
+
+    private static final CountDownLatch resumed = new CountDownLatch(1);
 
     private static final int THREADS = 4;
 
@@ -60,22 +63,45 @@ class LedgerShop {
 
     private final Path handled;
 
+    private final Duration later;
+
     LedgerShop(JdbcClient jdbc, DelayQueueTemplate queue, PlatformTransactionManager transactions,
             Environment environment) {
         this.jdbc = jdbc;
         this.queue = queue;
         this.transaction = new TransactionTemplate(transactions);
         this.handled = Path.of(environment.getRequiredProperty("crash.handled"));
+        this.later = environment.getProperty("crash.later", Duration.class, LATER);
     }
 
     public static void main(String[] arguments) {
+        ScheduledExecutorService clerks = Executors.newScheduledThreadPool(THREADS);
+        Thread reader = new Thread(() -> readInput(clerks), "input");
+        reader.setDaemon(true);
+        reader.start();
         ConfigurableApplicationContext context = SpringApplication.run(LedgerShop.class, arguments);
         LedgerShop shop = context.getBean(LedgerShop.class);
-        ScheduledExecutorService clerks = Executors.newScheduledThreadPool(THREADS);
         for (int i = 0; i < THREADS; i++) {
             clerks.scheduleAtFixedRate(shop::work, i, PAUSE.toMillis(), TimeUnit.MILLISECONDS);
         }
         System.out.println("READY shop");
+    }
+
+    private static void readInput(ScheduledExecutorService clerks) {
+        try {
+            if (System.in.read() >= 0) {
+                resumed.countDown();
+            }
+            if (System.in.read() >= 0) {
+                clerks.shutdown();
+                if (clerks.awaitTermination(1, TimeUnit.MINUTES)) {
+                    System.out.println("READY ended");
+                }
+            }
+        }
+        catch (IOException | InterruptedException ex) {
+            System.out.println("No more input: " + ex);
+        }
     }
 
     @Bean
@@ -97,7 +123,8 @@ class LedgerShop {
         if (point.name().equals(name) && rest.getAndDecrement() == 0) {
             System.out.println("HANDLING " + point);
             try {
-                new CountDownLatch(1).await();
+                resumed.await();
+                System.out.println("READY resumed");
             }
             catch (InterruptedException ex) {
                 Thread.currentThread().interrupt();
@@ -145,21 +172,21 @@ class LedgerShop {
                 status.setRollbackOnly();
             });
             case 1 -> {
-                commit(() -> insert(id, "held", LATER, null));
+                commit(() -> insert(id, "held", this.later, null));
                 commit(() -> {
                     this.queue.cancel(ORDERS, id);
                     update(id, "CANCELLED");
                 });
             }
             case 2 -> {
-                commit(() -> insert(id, "first", LATER, null));
+                commit(() -> insert(id, "first", this.later, null));
                 commit(() -> {
                     update(id, "second");
                     send(id, "second", soon, OnDuplicate.REPLACE, null);
                 });
             }
             case 3 -> {
-                commit(() -> insert(id, "moved", LATER, null));
+                commit(() -> insert(id, "moved", this.later, null));
                 commit(() -> this.queue.reschedule(ORDERS, id, soon));
             }
             case 4 -> commit(() -> insert(id, "grouped", soon, "group-" + ThreadLocalRandom.current().nextInt(3)));

@@ -31,6 +31,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
@@ -140,6 +141,33 @@ class OutboxTests {
         });
 
         await().untilAsserted(() -> assertThat(this.shop.handled).containsExactly("kept"));
+        await().untilAsserted(() -> assertThat(rows()).isZero());
+    }
+
+    /**
+     * P1: a send belongs to the inner transaction that has called it, also one of JPA.
+     */
+    @EachDatabase
+    void aSendInANewTransactionIsIndependentOfTheOuterOne(ShopDatabase database) {
+        start(database);
+        assertThat(this.transaction.getTransactionManager()).isInstanceOf(JpaTransactionManager.class);
+        TransactionTemplate inner = new TransactionTemplate(this.transaction.getTransactionManager());
+        inner.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+
+        this.transaction.executeWithoutResult((outer) -> {
+            this.queue.send(ORDERS, "outer, undone");
+            inner.executeWithoutResult((status) -> this.queue.send(ORDERS, "inner"));
+            outer.setRollbackOnly();
+        });
+        this.transaction.executeWithoutResult((outer) -> {
+            this.queue.send(ORDERS, "outer");
+            inner.executeWithoutResult((status) -> {
+                this.queue.send(ORDERS, "inner, undone");
+                status.setRollbackOnly();
+            });
+        });
+
+        await().untilAsserted(() -> assertThat(this.shop.handled).containsExactly("inner", "outer"));
         await().untilAsserted(() -> assertThat(rows()).isZero());
     }
 

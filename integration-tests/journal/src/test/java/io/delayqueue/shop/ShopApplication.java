@@ -7,7 +7,7 @@ import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.journal.JournalOperations;
 import io.delayqueue.template.DelayQueueTemplate;
 
-import org.springframework.boot.SpringApplication;
+import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -21,14 +21,23 @@ record ShopApplication(ConfigurableApplicationContext context) implements AutoCl
             + "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration";
 
     static ShopApplication start(int redisPort, String url, String... settings) {
-        List<String> arguments = Stream.concat(
-                Stream.of("--spring.data.redis.port=" + redisPort, "--spring.datasource.url=" + url, WITHOUT_JPA,
-                        "--spring.data.jpa.repositories.enabled=false", "--delayqueue.journal.mode=ledger",
-                        "--delayqueue.journal.jdbc.initialize-schema=always", "--delayqueue.command-timeout=2s",
-                        "--spring.main.banner-mode=off", "--spring.main.web-application-type=none"),
-                Stream.of(settings).map((setting) -> "--" + setting))
+        return start(List.of(Shop.class), redisPort, url, settings);
+    }
+
+    /**
+     * Starts a shop with further components.
+     * @param sources the components, and {@link Shop}
+     */
+    static ShopApplication start(List<Class<?>> sources, int redisPort, String url, String... settings) {
+        List<String> arguments = Stream
+            .concat(Stream.of("--spring.data.redis.port=" + redisPort, "--spring.datasource.url=" + url, WITHOUT_JPA,
+                    "--spring.data.jpa.repositories.enabled=false", "--delayqueue.journal.mode=ledger",
+                    "--delayqueue.command-timeout=2s", "--spring.main.banner-mode=off",
+                    "--spring.main.web-application-type=none"), Stream.of(settings).map((setting) -> "--" + setting))
             .toList();
-        return new ShopApplication(SpringApplication.run(Shop.class, arguments.toArray(String[]::new)));
+        return new ShopApplication(new SpringApplicationBuilder(sources.toArray(Class<?>[]::new))
+            .properties("delayqueue.journal.jdbc.initialize-schema=always")
+            .run(arguments.toArray(String[]::new)));
     }
 
     static ShopApplication start(RedisServer redis, String url, String... settings) {

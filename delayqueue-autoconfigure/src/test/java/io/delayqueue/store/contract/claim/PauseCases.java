@@ -134,6 +134,23 @@ public abstract class PauseCases extends StoreCases {
     }
 
     @Test
+    void canEndOnlyIfItWasNotChanged() {
+        this.dq.due();
+        Pause pause = layouts().pauseUnlessPaused(NAME, DELAY).join().orElseThrow();
+        assertThat(pause).isEqualTo(new Pause(at(10)));
+        assertThat(this.dq.claim().ids()).isEmpty();
+        assertThat(layouts().pauseUnlessPaused(NAME, DELAY.multipliedBy(2)).join()).isEmpty();
+        assertThat(this.dq.claim().nextAt()).isEqualTo(at(10));
+
+        pause();
+        layouts().resume(NAME, pause).join();
+        assertThat(this.dq.claim().ids()).isEmpty();
+        pause(DELAY);
+        layouts().resume(NAME, pause).join();
+        assertThat(this.dq.claim().ids()).hasSize(1);
+    }
+
+    @Test
     void goesOnWhileTimesToLiveRunOut() {
         this.dq.send(expiring(Duration.ZERO, DELAY));
         pause();

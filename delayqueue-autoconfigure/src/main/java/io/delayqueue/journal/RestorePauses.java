@@ -1,0 +1,52 @@
+package io.delayqueue.journal;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.store.Pause;
+import io.delayqueue.store.routing.PartitionLayouts;
+
+/**
+ * Pauses queues that the store has lost until they are restored, so that their messages
+ * are handled in order. Leaves queues alone that are paused already. A pause ends by
+ * itself after a time, also if this process ends or the restore does not succeed.
+ * <p>
+ * <strong>Threads.</strong> Confined to that of the reconciler.
+ */
+final class RestorePauses {
+
+    private final PartitionLayouts layouts;
+
+    private final Duration limit;
+
+    /** The pauses of queues that are being restored; empty if others paused them. */
+    private final Map<QueueName, Optional<Pause>> pauses = new HashMap<>();
+
+    /**
+     * Creates the pauses.
+     * @param layouts record them
+     * @param limit the longest pause; zero for none
+     */
+    RestorePauses(PartitionLayouts layouts, Duration limit) {
+        this.layouts = layouts;
+        this.limit = limit;
+    }
+
+    /** Pauses a queue before its first restore, and not again before {@link #end}. */
+    void begin(QueueName queue) {
+        if (!this.limit.isZero() && !this.pauses.containsKey(queue)) {
+            this.pauses.put(queue, this.layouts.pauseUnlessPaused(queue, this.limit).join());
+        }
+    }
+
+    /** Ends the pause of a queue that was restored, unless it was changed since. */
+    void end(QueueName queue) {
+        this.pauses.getOrDefault(queue, Optional.empty())
+            .ifPresent((pause) -> this.layouts.resume(queue, pause).join());
+        this.pauses.remove(queue);
+    }
+
+}

@@ -1,0 +1,143 @@
+package io.delayqueue.shop;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
+
+import javax.sql.DataSource;
+
+import io.delayqueue.DelayedListener;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** Tests delays beside a database whose clock differs from that of Redis. */
+@Tag("server")
+class JournalClockTests {
+
+    private static final String QUEUE = "timed";
+
+    private static final Duration DELAY = Duration.ofMillis(1500);
+
+    private static RedisServer redis;
+
+    @BeforeAll
+    static void startRedis() {
+        redis = RedisServer.start(RedisBinary.preferred());
+    }
+
+    @AfterAll
+    static void stopRedis() {
+        redis.close();
+    }
+
+    static Stream<Arguments> databasesAndHours() {
+        return EachDatabase.Databases.ofThisRun()
+            .filter((database) -> database.get()[0] != ShopDatabase.H2)
+            .flatMap((database) -> Stream.of(-1, 1).map((hours) -> Arguments.of(database.get()[0], hours)));
+    }
+
+    /** P2: no message is early, and none late by the difference of the clocks. */
+    @ParameterizedTest
+    @MethodSource("databasesAndHours")
+    void aDelayIsKeptThoughTheClockOfTheDatabaseDiffers(ShopDatabase database, int hours) {
+        try (ShopApplication shop = ShopApplication.start(List.of(Shop.class, ShiftedClock.class, TimedListener.class),
+                redis.port(), database.url(), "clock.hours=" + hours)) {
+            Map<String, Long> handled = shop.context().getBean(TimedListener.class).handled;
+            long deferred = System.nanoTime();
+            shop.transaction().executeWithoutResult((status) -> shop.queue().send(QUEUE, "1", "deferred", DELAY));
+            long direct = System.nanoTime();
+            shop.queue().send(QUEUE, "2", "direct", DELAY);
+
+            await().untilAsserted(() -> assertThat(handled).hasSize(2));
+
+            assertThat(Duration.ofNanos(handled.get("deferred") - deferred)).isGreaterThanOrEqualTo(DELAY);
+            assertThat(Duration.ofNanos(handled.get("direct") - direct)).isGreaterThanOrEqualTo(DELAY);
+        }
+        finally {
+            redis.commands().flushall();
+        }
+    }
+
+    static class TimedListener {
+
+        final Map<String, Long> handled = new ConcurrentHashMap<>();
+
+        @DelayedListener(QUEUE)
+        void handle(String content) {
+            this.handled.put(content, System.nanoTime());
+        }
+
+    }
+
+    /** Adds hours to the clock of the database in each statement that reads it. */
+    static class ShiftedClock {
+
+        @Bean
+        static BeanPostProcessor shiftedDataSource(Environment environment) {
+            int hours = environment.getRequiredProperty("clock.hours", Integer.class);
+            return new BeanPostProcessor() {
+
+                @Override
+                public Object postProcessAfterInitialization(Object bean, String name) {
+                    return (bean instanceof DataSource source) ? new ShiftedDataSource(source, hours) : bean;
+                }
+
+            };
+        }
+
+    }
+
+    private static final class ShiftedDataSource extends DelegatingDataSource {
+
+        private final int hours;
+
+        ShiftedDataSource(DataSource target, int hours) {
+            super(target);
+            this.hours = hours;
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            Connection target = super.getConnection();
+            return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Connection.class },
+                    (proxy, method, arguments) -> {
+                        if (method.getName().equals("prepareStatement")) {
+                            arguments[0] = shifted((String) arguments[0]);
+                        }
+                        try {
+                            return method.invoke(target, arguments);
+                        }
+                        catch (InvocationTargetException ex) {
+                            throw ex.getTargetException();
+                        }
+                    });
+        }
+
+        private String shifted(String sql) {
+            return sql.replace("clock_timestamp()", "(clock_timestamp() + INTERVAL '%d HOURS')".formatted(this.hours))
+                .replace("UTC_TIMESTAMP(3)", "(UTC_TIMESTAMP(3) + INTERVAL %d HOUR)".formatted(this.hours));
+        }
+
+    }
+
+}

@@ -1,0 +1,58 @@
+package io.delayqueue.shop;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.CountDownLatch;
+
+import javax.sql.DataSource;
+
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+/** Blocks the statements by which a restore reads rows, while it is closed. */
+final class RestoreGate implements BeanPostProcessor {
+
+    private volatile CountDownLatch opened = new CountDownLatch(0);
+
+    void close() {
+        this.opened = new CountDownLatch(1);
+    }
+
+    void open() {
+        this.opened.countDown();
+    }
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String name) {
+        return (bean instanceof DataSource source) ? new DelegatingDataSource(source) {
+
+            @Override
+            public Connection getConnection() throws SQLException {
+                return gated(super.getConnection());
+            }
+
+        } : bean;
+    }
+
+    private Connection gated(Connection target) {
+        return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Connection.class },
+                (proxy, method, arguments) -> call(target, method, arguments));
+    }
+
+    private Object call(Connection target, Method method, Object[] arguments) throws Throwable {
+        if (method.getName().equals("prepareStatement")
+                && ((String) arguments[0]).contains("accepted = TRUE AND claimed_until >=")) {
+            this.opened.await();
+        }
+        try {
+            return method.invoke(target, arguments);
+        }
+        catch (InvocationTargetException ex) {
+            throw ex.getTargetException();
+        }
+    }
+
+}
