@@ -21,6 +21,12 @@ import io.delayqueue.store.NewMessage;
 record JournalRow(long revision, JournalRequest request, boolean accepted, boolean behind, boolean superseded,
         int checks, long nextCheck, int failures) {
 
+    /** Returns the size of the message, in bytes. */
+    int size() {
+        NewMessage message = this.request.message();
+        return (message != null) ? message.envelope().length : 0;
+    }
+
     /** Returns this row with another form of its request. */
     JournalRow with(JournalRequest other) {
         return new JournalRow(this.revision, other, this.accepted, this.behind, this.superseded, this.checks,

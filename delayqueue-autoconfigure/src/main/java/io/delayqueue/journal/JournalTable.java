@@ -30,6 +30,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.dao.DuplicateKeyException;
+import org.springframework.jdbc.core.ResultSetExtractor;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -57,6 +58,9 @@ final class JournalTable {
 
     /** Maximum number of rows of one statement. */
     static final int BATCH_LIMIT = 100;
+
+    /** Maximum size of the messages of a page, besides the last one, in bytes. */
+    private static final long BYTES_LIMIT = 8 * 1024 * 1024;
 
     private static final String COLUMNS = "revision, queue_name, message_id, operation, on_duplicate, due_millis, "
             + "due_relative, recorded_at, priority, ttl_millis, group_name, envelope, accepted, checks, claimed_until, failures";
@@ -219,10 +223,10 @@ final class JournalTable {
 
     /**
      * Returns accepted rows whose next check is over, the earliest first: the only ones
-     * of their ids, or the first messages of them.
+     * of their ids, or the first messages of them. Large ones are fewer than the limit.
      */
     List<JournalRow> dueForCheck(int limit) {
-        return rows(() -> statement("SELECT " + COLUMNS + NOT_BEHIND + " FROM delayqueue_journal r "
+        return page(() -> statement("SELECT " + COLUMNS + NOT_BEHIND + " FROM delayqueue_journal r "
                 + "WHERE namespace = :namespace AND accepted = TRUE AND claimed_until < $now AND " + FIRST
                 + " ORDER BY claimed_until LIMIT :limit")
             .param("limit", limit));
@@ -230,7 +234,8 @@ final class JournalTable {
 
     /**
      * Returns a page of the accepted requests of a plan, in the order of their next
-     * checks; for sends, that is about the order of their due times.
+     * checks; for sends, that is about the order of their due times. Large ones are fewer
+     * than the limit.
      * @param operation of the requests
      * @param after the last row of the page before
      */
@@ -239,7 +244,7 @@ final class JournalTable {
         String restriction = ((plan.queue() != null) ? " AND queue_name = :queue" : "")
                 + ((plan.id() != null) ? " AND message_id = :id" : "")
                 + ((dueBefore != null) ? " AND due_millis < :due" : "");
-        return rows(() -> statement("SELECT " + COLUMNS + NOT_BEHIND + " FROM delayqueue_journal r "
+        return page(() -> statement("SELECT " + COLUMNS + NOT_BEHIND + " FROM delayqueue_journal r "
                 + "WHERE namespace = :namespace AND accepted = TRUE AND claimed_until >= :check "
                 + "AND (claimed_until > :check OR revision > :revision) AND operation = :operation" + restriction
                 + " AND " + FIRST + " ORDER BY claimed_until, revision LIMIT :limit")
@@ -367,6 +372,24 @@ final class JournalTable {
             .stream()
             .flatMap(Optional::stream)
             .toList();
+    }
+
+    /**
+     * Returns the first rows of a query, until their messages reach the limit of bytes.
+     */
+    private List<JournalRow> page(Supplier<StatementSpec> query) {
+        ResultSetExtractor<List<JournalRow>> reader = (result) -> {
+            List<JournalRow> rows = new ArrayList<>();
+            for (long bytes = 0; bytes < BYTES_LIMIT && result.next();) {
+                JournalRow row = JournalRowReader.readOrEmpty(result).orElse(null);
+                if (row != null) {
+                    rows.add(row);
+                    bytes += row.size();
+                }
+            }
+            return rows;
+        };
+        return inOwnTransaction(() -> query.get().withFetchSize(BATCH_LIMIT).query(reader));
     }
 
     /**

@@ -15,6 +15,8 @@ import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.LedgerEntry.Kind;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.RecordedDeadLetter;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
@@ -26,6 +28,8 @@ import org.springframework.transaction.support.TransactionTemplate;
  * ended, counts failures, and keeps dead letters. Thread-safe.
  */
 final class LedgerTable {
+
+    private static final Logger logger = LoggerFactory.getLogger(LedgerTable.class);
 
     private final NamedParameterJdbcTemplate jdbc;
 
@@ -50,8 +54,44 @@ final class LedgerTable {
                 parameters.addValue("namespace", this.namespace), (row, number) -> map.apply(row.getString(1)))));
     }
 
-    /** Records changes of a partition, all or none. A repetition changes nothing. */
+    /**
+     * Records changes of a partition. A repetition changes nothing. A dead letter that
+     * the database refuses, for its size, is not recorded, so that all others are.
+     */
     void record(Partition partition, List<LedgerChange> changes) {
+        try {
+            recordAll(partition, changes);
+        }
+        catch (DataAccessException ex) {
+            if (changes.stream().noneMatch(LedgerTable::isDeadLetter)) {
+                throw ex;
+            }
+            queues(); // throws if the database is away
+            changes.forEach((change) -> recordAlone(partition, change));
+        }
+    }
+
+    private void recordAlone(Partition partition, LedgerChange change) {
+        try {
+            recordAll(partition, List.of(change));
+        }
+        catch (DataAccessException ex) {
+            if (!isDeadLetter(change)) {
+                throw ex;
+            }
+            recordAll(partition, List.of(LedgerChange.of(change.entry())));
+            logger.error(
+                    "The database refuses dead letter '{}' of queue '{}' with {} bytes: it is in Redis alone, and "
+                            + "not restored after a loss",
+                    change.entry().name(), partition.queue(), change.value().length, ex);
+        }
+    }
+
+    private static boolean isDeadLetter(LedgerChange change) {
+        return change.entry().kind() == Kind.DEAD_LETTERED && change.value().length > 0;
+    }
+
+    private void recordAll(Partition partition, List<LedgerChange> changes) {
         List<LedgerChange> sorted = changes.stream()
             .sorted(Comparator.comparingLong((LedgerChange change) -> change.entry().revision())
                 .thenComparing((change) -> change.entry().name()))
@@ -71,9 +111,7 @@ final class LedgerTable {
     }
 
     private void insertDeadLetters(Partition partition, List<LedgerChange> changes) {
-        List<LedgerChange> there = changes.stream()
-            .filter((change) -> change.entry().kind() == Kind.DEAD_LETTERED && change.value().length > 0)
-            .toList();
+        List<LedgerChange> there = changes.stream().filter(LedgerTable::isDeadLetter).toList();
         update("""
                 DELETE FROM delayqueue_dead_letter
                 WHERE namespace = :namespace AND queue_name = :queue AND dead_letter_id = :name""", partition, there,

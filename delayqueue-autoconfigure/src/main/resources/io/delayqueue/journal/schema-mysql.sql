@@ -11,7 +11,7 @@ CREATE TABLE IF NOT EXISTS delayqueue_journal (
   priority SMALLINT,
   ttl_millis BIGINT,
   group_name VARCHAR(128),
-  envelope MEDIUMBLOB,
+  envelope LONGBLOB,
   accepted BOOLEAN NOT NULL,
   checks SMALLINT NOT NULL,
   claimed_by VARCHAR(36) NOT NULL,
@@ -30,7 +30,7 @@ CREATE TABLE IF NOT EXISTS delayqueue_dead_letter (
   dead_letter_id VARCHAR(160) NOT NULL,
   message_id VARCHAR(128) NOT NULL,
   partition_number SMALLINT NOT NULL,
-  content MEDIUMBLOB NOT NULL,
+  content LONGBLOB NOT NULL,
   PRIMARY KEY (namespace, queue_name, dead_letter_id)
 ) ENGINE=InnoDB CHARACTER SET ascii COLLATE ascii_bin;
 CREATE TABLE IF NOT EXISTS delayqueue_handled (

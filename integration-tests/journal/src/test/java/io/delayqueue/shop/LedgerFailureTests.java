@@ -15,9 +15,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
@@ -26,6 +29,7 @@ import static org.awaitility.Awaitility.await;
 
 /** Tests that failed attempts and dead letters of a ledger outlive a loss of Redis. */
 @Tag("server")
+@ExtendWith(OutputCaptureExtension.class)
 class LedgerFailureTests {
 
     private static final String QUEUE = "failing";
@@ -121,6 +125,21 @@ class LedgerFailureTests {
 
         await().untilAsserted(() -> assertThat(rows("delayqueue_dead_letter")).isZero());
         assertThat(rows("delayqueue_journal")).isZero();
+    }
+
+    /** P1: one dead letter that the database refuses prevents no other record. */
+    @EachDatabase
+    void aRefusedDeadLetterIsLeftOut(ShopDatabase database, CapturedOutput output) {
+        start(database, "--delayqueue.listener.max-attempts=1");
+        jdbc().sql("ALTER TABLE delayqueue_dead_letter ADD CHECK (OCTET_LENGTH(content) < 5000)").update();
+        this.queue.send(QUEUE, "large", "large".repeat(1000), Duration.ZERO);
+        this.queue.send(QUEUE, "small", "small", Duration.ZERO);
+
+        await().untilAsserted(() -> assertThat(deadLetters()).hasSize(2));
+        await().untilAsserted(() -> assertThat(rows("delayqueue_journal")).isZero());
+        assertThat(rows("delayqueue_dead_letter")).isOne();
+        awaitRecorded();
+        assertThat(output).contains("The database refuses dead letter").contains("of queue '" + QUEUE + "' with");
     }
 
     private void awaitRecorded() {

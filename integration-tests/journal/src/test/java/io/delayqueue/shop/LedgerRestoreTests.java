@@ -311,6 +311,20 @@ class LedgerRestoreTests {
         assertThatIllegalArgumentException().isThrownBy(() -> this.journal.restore(RestorePlan.all(), "no cursor"));
     }
 
+    /** A step of a restore holds 8 MiB of messages in memory, and one message more. */
+    @EachDatabase
+    void aStepOfLargeMessagesIsSmall(ShopDatabase database) {
+        start(database);
+        String large = "x".repeat(200_000);
+        IntStream.range(0, 50).forEach((i) -> this.queue.send(ORDERS, "m" + i, large, LATER));
+
+        RestoreStep step = this.journal.restore(RestorePlan.all().queue(ORDERS), null);
+
+        assertThat(step.report().known()).isEqualTo(42);
+        assertThat(step.nextCursor()).isNotNull();
+        assertThat(this.journal.restore(RestorePlan.all().queue(ORDERS)).known()).isEqualTo(50);
+    }
+
     private StoredMessage found(String id) {
         return this.queue.find(ORDERS, id).orElseThrow(() -> new AssertionError("no message " + id));
     }
