@@ -184,7 +184,7 @@ public abstract class JournalOfferCases extends StoreCases {
         }
     }
 
-    /** Returns the revisions of what is claimed until nothing is left. */
+    /** Returns the revisions of all messages, which it claims until none is left. */
     private List<Long> drained() {
         List<Long> drained = new ArrayList<>();
         for (ClaimValues claim = this.dq.claim(); !claim.messages().isEmpty(); claim = this.dq.claim()) {
