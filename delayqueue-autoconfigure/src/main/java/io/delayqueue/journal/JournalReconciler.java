@@ -1,6 +1,7 @@
 package io.delayqueue.journal;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -9,14 +10,17 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.store.DueTime;
 import io.delayqueue.store.LedgerChanges;
 import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.LedgerEntry.Kind;
 import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.Partition;
+import io.delayqueue.store.Pause;
 import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.PartitionRouter;
@@ -53,6 +57,9 @@ final class JournalReconciler implements SmartLifecycle {
     /** How long other nodes do not get a change. */
     private static final Duration CHANGE_CLAIM = Duration.ofSeconds(30);
 
+    /** The sweep looks up at most 1,000 messages a second. */
+    private static final long LOOK_UP_NANOS = 1_000_000;
+
     private static final int PHASE = 1001;
 
     private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
@@ -87,6 +94,8 @@ final class JournalReconciler implements SmartLifecycle {
     private final Map<QueueName, Loss> losses = new HashMap<>();
 
     private @Nullable String identity;
+
+    private long nextSweepAt;
 
     private volatile long queuesReadAt;
 
@@ -154,10 +163,11 @@ final class JournalReconciler implements SmartLifecycle {
 
     private void run() {
         this.queuesReadAt = System.nanoTime() - QUEUES_INTERVAL.toNanos();
-        boolean more = false;
+        this.nextSweepAt = System.nanoTime();
+        long rest = INTERVAL.toNanos();
         try {
-            while (more || !this.stopped.await(INTERVAL.toMillis(), TimeUnit.MILLISECONDS)) {
-                more = isRunning() && reconcile();
+            while (!this.stopped.await(rest, TimeUnit.NANOSECONDS)) {
+                rest = reconcile();
             }
         }
         catch (InterruptedException ex) {
@@ -165,9 +175,10 @@ final class JournalReconciler implements SmartLifecycle {
         }
     }
 
-    /** Returns whether there is more to do at once. */
-    private boolean reconcile() {
+    /** Returns the time until there is more to do, in nanoseconds. */
+    private long reconcile() {
         boolean more = false;
+        boolean overdue = false;
         Throwable failure = null;
         for (QueueName queue : queues()) {
             try {
@@ -178,13 +189,16 @@ final class JournalReconciler implements SmartLifecycle {
             }
         }
         try {
-            more |= sweep();
+            overdue = sweep();
         }
         catch (RuntimeException ex) {
             failure = StoreFailures.unwrap(ex);
         }
         report(failure);
-        return more && failure == null;
+        if (failure != null) {
+            return INTERVAL.toNanos();
+        }
+        return more ? 0 : overdue ? this.nextSweepAt - System.nanoTime() : INTERVAL.toNanos();
     }
 
     private Set<QueueName> queues() {
@@ -304,23 +318,40 @@ final class JournalReconciler implements SmartLifecycle {
     }
 
     /**
-     * Offers messages that are overdue to the store.
+     * Offers messages that are overdue to the store, except those of paused queues: they
+     * are overdue because of the pause.
      * @return whether there may be more
      */
     private boolean sweep() {
+        if (System.nanoTime() - this.nextSweepAt < 0) {
+            return true;
+        }
         long begin = System.nanoTime();
         List<JournalRow> found = this.table.dueForCheck(JournalTable.BATCH_LIMIT);
+        Set<QueueName> paused = queuesOf(found).stream().filter(this::isPaused).collect(Collectors.toSet());
         List<JournalRow> own = this.table.postpone(found, JournalReconciler::nextCheck);
         List<JournalRow> rows = own.stream().filter((row) -> !this.status.isForeign(row.request().queue())).toList();
         List<JournalRow> cancels = rows.stream().filter((row) -> row.request().message() == null).toList();
         this.table.delete(cancels.stream().map(JournalRow::revision).toList());
-        List<JournalRow> messages = rows.stream().filter((row) -> row.request().message() != null).toList();
+        List<JournalRow> messages = rows.stream()
+            .filter((row) -> row.request().message() != null && !paused.contains(row.request().queue()))
+            .toList();
         RestoreReport report = this.restorer.offer(messages, begin);
         if (report.restored() > 0) {
             logger.warn("{} overdue messages were missing in Redis, and were restored from the journal",
                     report.restored());
         }
+        this.nextSweepAt = System.nanoTime() + messages.size() * LOOK_UP_NANOS;
         return found.size() == JournalTable.BATCH_LIMIT;
+    }
+
+    private static Set<QueueName> queuesOf(List<JournalRow> rows) {
+        return rows.stream().map((row) -> row.request().queue()).collect(Collectors.toSet());
+    }
+
+    private boolean isPaused(QueueName queue) {
+        Pause pause = this.layouts.of(queue).join().pause();
+        return pause != null && !pause.isOver(Instant.ofEpochMilli(this.offers.millis(queue, DueTime.NOW)));
     }
 
     /** Returns the delay until the check after this one, twice as long as the last. */

@@ -1,0 +1,134 @@
+package io.delayqueue.shop;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** Tests which messages the sweep of a ledger looks up, and how many in a second. */
+@Tag("server")
+class LedgerSweepTests {
+
+    private static final Duration LATER = Duration.ofHours(1);
+
+    private static final int ROWS = 3000;
+
+    private static RedisServer redis;
+
+    private ShopApplication shop;
+
+    @BeforeAll
+    static void startRedis() {
+        redis = RedisServer.start(RedisBinary.preferred());
+    }
+
+    @AfterAll
+    static void stopRedis() {
+        redis.close();
+    }
+
+    @AfterEach
+    void stop() {
+        this.shop.close();
+        redis.commands().flushall();
+    }
+
+    /**
+     * Messages of a paused queue are overdue because of the pause: the sweep does not
+     * look them up before its end.
+     */
+    @EachDatabase
+    void messagesOfAPausedQueueAreNotLookedUp(ShopDatabase database) {
+        this.shop = ShopApplication.start(redis, database.url());
+        this.shop.queue().send("paused", "1", "waits", LATER);
+        this.shop.queue().send("others", "2", "waits", LATER);
+        await().untilAsserted(() -> assertThat(accepted()).isEqualTo(2));
+        await().untilAsserted(() -> assertThat(calls("paused")).isGreaterThan(1));
+        await().untilAsserted(() -> assertThat(calls("others")).isGreaterThan(1));
+        this.shop.queue().pause("paused");
+        loseMessages("paused");
+        loseMessages("others");
+
+        this.shop.makeOverdue();
+
+        await().untilAsserted(() -> assertThat(checks("others")).isOne());
+        this.shop.makeOverdue();
+        await().untilAsserted(() -> assertThat(checks("others")).isEqualTo(2));
+        assertThat(this.shop.queue().find("others", "2")).isPresent();
+        assertThat(this.shop.queue().find("paused", "1")).isEmpty();
+        this.shop.queue().resume("paused");
+        this.shop.makeOverdue();
+        await().untilAsserted(() -> assertThat(this.shop.queue().find("paused", "1")).isPresent());
+    }
+
+    /** The sweep of a large backlog leaves most of Redis' time to the application. */
+    @Test
+    void atMostAThousandMessagesAreLookedUpInASecond() {
+        this.shop = ShopApplication.start(redis, ShopDatabase.H2.url());
+        this.shop.queue().send("others", "waits", LATER);
+        await().untilAsserted(() -> assertThat(accepted()).isOne());
+        this.shop.reconciler().stop();
+        this.shop.jdbc()
+            .sql("""
+                    INSERT INTO delayqueue_journal (namespace, queue_name, message_id, operation, on_duplicate, due_millis,
+                      due_relative, recorded_at, priority, envelope, accepted, checks, claimed_by, claimed_until)
+                    SELECT namespace, queue_name, message_id || i.x, operation, on_duplicate, due_millis, FALSE, 0, priority,
+                      envelope, TRUE, 0, claimed_by, 1 FROM delayqueue_journal, SYSTEM_RANGE(1, ?) i""")
+            .param(ROWS)
+            .update();
+
+        this.shop.reconciler().start();
+
+        await().atMost(Duration.ofMinutes(2)).untilAsserted(() -> assertThat(checked()).isEqualTo(ROWS));
+        List<Long> times = this.shop.jdbc()
+            .sql("SELECT claimed_until FROM delayqueue_journal ORDER BY claimed_until")
+            .query(Long.class)
+            .list();
+        assertThat(IntStream.range(0, ROWS - 100)).as("time for a hundred messages, in ms")
+            .allMatch((i) -> times.get(i + 100) - times.get(i) >= 99);
+    }
+
+    /**
+     * Removes what a node does not notice at once: all but its own count and the pause.
+     */
+    private static void loseMessages(String queue) {
+        redis.commands()
+            .keys("dq:{" + queue + "}:*")
+            .stream()
+            .filter((key) -> !key.endsWith(":journal") && !key.endsWith(":partitions"))
+            .forEach((key) -> redis.commands().del(key));
+    }
+
+    /** Returns how often a node has read the changes of a queue. */
+    private static long calls(String queue) {
+        String journal = redis.commands().get("dq:{" + queue + "}:journal");
+        return (journal != null) ? Long.parseLong(journal.split(" ")[1]) : 0;
+    }
+
+    private long accepted() {
+        return number("SELECT COUNT(*) FROM delayqueue_journal WHERE accepted = TRUE");
+    }
+
+    private long checked() {
+        return number("SELECT COUNT(*) FROM delayqueue_journal WHERE checks > 0");
+    }
+
+    private long checks(String queue) {
+        return number("SELECT MAX(checks) FROM delayqueue_journal WHERE queue_name = '" + queue + "'");
+    }
+
+    private long number(String sql) {
+        return this.shop.jdbc().sql(sql).query(Long.class).single();
+    }
+
+}
