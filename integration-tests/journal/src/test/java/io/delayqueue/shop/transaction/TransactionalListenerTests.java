@@ -1,4 +1,4 @@
-package io.delayqueue.shop;
+package io.delayqueue.shop.transaction;
 
 import java.net.URI;
 import java.time.Duration;
@@ -16,6 +16,8 @@ import io.delayqueue.RedriveResult;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.fixtures.redis.TcpProxy;
+import io.delayqueue.shop.EachDatabase;
+import io.delayqueue.shop.ShopDatabase;
 import io.delayqueue.template.DelayQueueTemplate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;

@@ -1,4 +1,4 @@
-package io.delayqueue.shop;
+package io.delayqueue.shop.transaction;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -11,6 +11,7 @@ import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.journal.DelayQueueDataSource;
 import io.delayqueue.journal.DelayQueueTransactionManager;
+import io.delayqueue.shop.ShopDatabase;
 import io.delayqueue.template.DelayQueueTemplate;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
