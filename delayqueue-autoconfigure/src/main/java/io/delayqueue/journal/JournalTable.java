@@ -293,14 +293,14 @@ final class JournalTable {
      * Records that the store has applied requests whose rows are kept, unless another
      * node recorded it first: the row may have changed since.
      */
-    void accept(List<Accepted> accepted) {
+    void accept(List<AcceptedRequest> accepted) {
         if (!accepted.isEmpty()) {
             batch("""
                     UPDATE delayqueue_journal SET accepted = TRUE, checks = 0, due_millis = COALESCE(:due, due_millis),
                       due_relative = :relative, claimed_until = $now + :span
                     WHERE revision = :revision AND accepted = FALSE""",
                     accepted.stream()
-                        .sorted(Comparator.comparingLong(Accepted::revision))
+                        .sorted(Comparator.comparingLong(AcceptedRequest::revision))
                         .map((row) -> parameters(row.revision()).addValue("due", row.due(), Types.BIGINT)
                             .addValue("relative", false)
                             .addValue("span", row.nextCheck().toMillis()))
@@ -493,17 +493,6 @@ final class JournalTable {
             this.dialect = known;
         }
         return known;
-    }
-
-    /**
-     * Holds what the store returned for a request whose row is kept.
-     *
-     * @param revision its row
-     * @param due the due time, in milliseconds since the epoch; {@code null} to keep that
-     * of the row
-     * @param nextCheck the delay until the sweep checks the message
-     */
-    record Accepted(long revision, @Nullable Long due, Duration nextCheck) {
     }
 
 }

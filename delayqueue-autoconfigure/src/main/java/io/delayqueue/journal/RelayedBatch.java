@@ -43,7 +43,7 @@ final class RelayedBatch {
 
     private final List<Long> answered = new ArrayList<>();
 
-    private final List<JournalTable.Accepted> accepted = new ArrayList<>();
+    private final List<AcceptedRequest> accepted = new ArrayList<>();
 
     private final List<Long> withoutEffect = new ArrayList<>();
 
@@ -108,7 +108,7 @@ final class RelayedBatch {
             before(row).forEach((earlier) -> this.deleted.add(earlier.revision()));
         }
         long due = sent.dueAt().toEpochMilli();
-        this.accepted.add(new JournalTable.Accepted(row.revision(), due, this.offers.nextCheck(queue, due)));
+        this.accepted.add(new AcceptedRequest(row.revision(), due, this.offers.nextCheck(queue, due)));
     }
 
     /**
@@ -126,8 +126,8 @@ final class RelayedBatch {
         before.forEach((earlier) -> this.deleted.add(earlier.revision()));
         QueueName queue = row.request().queue();
         long due = before.stream().mapToLong((earlier) -> dueOf(earlier)).max().orElse(0);
-        this.accepted.add(
-                new JournalTable.Accepted(row.revision(), null, this.offers.nextCheck(queue, due).plus(CANCEL_MEMORY)));
+        this.accepted
+            .add(new AcceptedRequest(row.revision(), null, this.offers.nextCheck(queue, due).plus(CANCEL_MEMORY)));
     }
 
     private long dueOf(JournalRow row) {

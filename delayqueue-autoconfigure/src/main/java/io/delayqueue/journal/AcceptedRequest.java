@@ -1,0 +1,16 @@
+package io.delayqueue.journal;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Holds what the store returned for a request whose row is kept.
+ *
+ * @param revision its row
+ * @param due the due time, in milliseconds since the epoch; {@code null} to keep that of
+ * the row
+ * @param nextCheck the delay until the sweep checks the message
+ */
+record AcceptedRequest(long revision, @Nullable Long due, Duration nextCheck) {
+}
