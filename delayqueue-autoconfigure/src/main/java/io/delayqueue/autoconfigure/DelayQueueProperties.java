@@ -278,7 +278,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      * at most, until it is restored. Zero for not at all.
      */
     public record Journal(@DefaultValue("off") JournalMode mode, @DefaultValue History history,
-            @DefaultValue("0s") Duration restorePause) {
+            @DefaultValue("30s") Duration restorePause) {
 
         public Journal {
             require(isWithin(restorePause, Duration.ZERO, MAX_WAIT), "delayqueue.journal.restore-pause", "0s to 1h",

@@ -2,6 +2,7 @@ package io.delayqueue.redis;
 
 import java.time.Duration;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.fixtures.ManualClock;
@@ -15,6 +16,7 @@ import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.redis.check.RedisIntegrityChecker;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.json.JsonMapper;
@@ -40,6 +42,7 @@ class RedisRandomTransitionsTests {
     private final EnvelopeCodec codec = new EnvelopeCodec(JsonMapper.builder().build());
 
     @ParameterizedTest
+    @Timeout(value = 10, unit = TimeUnit.MINUTES)
     @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
     void redisReturnsTheResultsOfTheModel(RedisBinary binary) {
         LettuceConnectionFactory factory = ConnectionFactories.lettuce(RedisServer.shared(binary));

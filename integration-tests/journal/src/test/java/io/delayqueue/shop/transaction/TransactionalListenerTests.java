@@ -136,7 +136,10 @@ class TransactionalListenerTests {
                 .contains("cannot be handled in a transaction; they wait, no attempt counts"));
             proxy.pass();
 
-            await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> assertThat(count("payment")).isEqualTo(20));
+            // The pool may still have a connection of the time before.
+            await().atMost(Duration.ofMinutes(1))
+                .ignoreExceptions()
+                .untilAsserted(() -> assertThat(count("payment")).isEqualTo(20));
             assertThat(this.payments.calls.values()).extracting(AtomicInteger::get).containsOnly(1);
             assertThat(this.queue.deadLetters("payments").list(null, 10).deadLetters()).isEmpty();
         }
