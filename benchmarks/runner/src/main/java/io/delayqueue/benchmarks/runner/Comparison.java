@@ -46,7 +46,8 @@ final class Comparison {
         List<Measure> chosen = measures.isEmpty() ? HOT_PATH.stream().map(Measures::named).toList() : measures;
         StringBuilder table = new StringBuilder("changed / base, median (min-max) of the rounds\n");
         for (Measure measure : chosen) {
-            Result result = this.bench.run(measure, List.of(this.base, this.changed), ROUNDS);
+            Result result = this.bench.run(measure, List.of(this.base, this.changed),
+                    Integer.getInteger("bench.rounds", ROUNDS));
             result.scenarios().forEach((scenario) -> append(table, result, scenario));
         }
         out.print(table);
