@@ -12,7 +12,7 @@ import java.util.Locale;
 enum JournalDialect {
 
     /** H2 has only the time of the transaction, and so takes that of this process. */
-    H2(":now"),
+    H2("CAST(:now AS BIGINT)"),
 
     POSTGRESQL("CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)"),
 
@@ -25,8 +25,9 @@ enum JournalDialect {
     }
 
     /**
-     * Returns the expression of the current time, in milliseconds since the epoch. It is
-     * the parameter {@code :now} where the database has none.
+     * Returns the expression of the current time, in milliseconds since the epoch. It has
+     * the parameter {@code :now} where the database has none. PostgreSQL uses an index
+     * for a comparison only with the result of a subquery, as the time is not constant.
      */
     String now() {
         return this.now;

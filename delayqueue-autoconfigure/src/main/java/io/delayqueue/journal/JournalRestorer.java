@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
@@ -26,6 +28,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import org.springframework.transaction.TransactionException;
 
 /** Offers accepted rows to the store, which stores those that it does not know. */
@@ -69,38 +72,63 @@ final class JournalRestorer implements JournalOperations {
         return restore(plan, () -> !Thread.currentThread().isInterrupted());
     }
 
-    /** Restores messages while a condition holds. */
+    /**
+     * Restores messages while a condition holds. Each page is read while that before is
+     * offered, except for a plan with a rate.
+     */
     RestoreReport restore(RestorePlan plan, BooleanSupplier running) {
-        RestoreReport report = RestoreReport.NONE;
-        String cursor = null;
-        do {
-            if (!running.getAsBoolean()) {
-                break;
+        ExecutorService reader = Executors
+            .newSingleThreadExecutor(new CustomizableThreadFactory("delayqueue-restore-"));
+        try {
+            RestoreReport report = RestoreReport.NONE;
+            Page page = read(plan, RestoreCursor.START);
+            while (running.getAsBoolean() && !page.rows().isEmpty()) {
+                RestoreCursor end = page.end();
+                CompletableFuture<Page> next = isPaced(plan) ? null
+                        : CompletableFuture.supplyAsync(() -> read(plan, end), reader);
+                report = report.plus(offer(plan, page));
+                page = (next != null) ? joined(next) : read(plan, end);
             }
-            RestoreStep step = restore(plan, cursor);
-            report = report.plus(step.report());
-            cursor = step.nextCursor();
+            return running.getAsBoolean() ? report.plus(restoreDeadLetters(plan)) : report;
         }
-        while (cursor != null);
-        return report;
+        finally {
+            reader.shutdown();
+        }
+    }
+
+    private static Page joined(CompletableFuture<Page> page) {
+        try {
+            return page.join();
+        }
+        catch (CompletionException ex) {
+            throw (ex.getCause() instanceof RuntimeException cause) ? cause : ex;
+        }
     }
 
     @Override
     public RestoreStep restore(RestorePlan plan, @Nullable String cursor) {
-        RestoreCursor start = RestoreCursor.parse(cursor);
-        boolean paced = plan.rate() > 0 && !plan.dryRun();
+        Page page = read(plan, RestoreCursor.parse(cursor));
+        return page.rows().isEmpty() ? new RestoreStep(restoreDeadLetters(plan), null)
+                : new RestoreStep(offer(plan, page), page.end().toString());
+    }
+
+    private RestoreReport offer(RestorePlan plan, Page page) {
+        List<JournalRow> selected = page.rows().stream().filter((row) -> !isLeftOut(plan, row)).toList();
+        RestoreReport report = new RestoreReport(0, 0, page.rows().size() - selected.size(), 0)
+            .plus(plan.dryRun() ? new RestoreReport(selected.size(), 0, 0, 0) : offer(selected, page.readAt()));
+        if (isPaced(plan)) {
+            waitUntil(page.readAt() + selected.size() * SECOND / plan.rate());
+        }
+        return report;
+    }
+
+    private static boolean isPaced(RestorePlan plan) {
+        return plan.rate() > 0 && !plan.dryRun();
+    }
+
+    private Page read(RestorePlan plan, RestoreCursor start) {
         long begin = System.nanoTime();
-        List<JournalRow> page = read(plan, start, paced ? Math.min(plan.rate(), PAGE) : PAGE);
-        if (page.isEmpty()) {
-            return new RestoreStep(restoreDeadLetters(plan), null);
-        }
-        List<JournalRow> selected = page.stream().filter((row) -> !isLeftOut(plan, row)).toList();
-        RestoreReport report = new RestoreReport(0, 0, page.size() - selected.size(), 0)
-            .plus(plan.dryRun() ? new RestoreReport(selected.size(), 0, 0, 0) : offer(selected, begin));
-        if (paced) {
-            waitUntil(begin + selected.size() * SECOND / plan.rate());
-        }
-        return new RestoreStep(report, RestoreCursor.behind(page.get(page.size() - 1)).toString());
+        return new Page(read(plan, start, isPaced(plan) ? Math.min(plan.rate(), PAGE) : PAGE), begin);
     }
 
     private List<JournalRow> read(RestorePlan plan, RestoreCursor start, int limit) {
@@ -237,6 +265,20 @@ final class JournalRestorer implements JournalOperations {
             logger.warn("{} messages of the journal could not be restored now, and are offered again: {}", failed,
                     failure.toString());
         }
+    }
+
+    /**
+     * Holds rows that were read at once.
+     *
+     * @param rows in the order of the restore
+     * @param readAt when the read began, in nanoseconds of the monotonic clock
+     */
+    private record Page(List<JournalRow> rows, long readAt) {
+
+        RestoreCursor end() {
+            return RestoreCursor.behind(this.rows.get(this.rows.size() - 1));
+        }
+
     }
 
 }

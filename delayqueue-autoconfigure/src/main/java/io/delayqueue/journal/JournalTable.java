@@ -227,7 +227,7 @@ final class JournalTable {
      */
     List<JournalRow> dueForCheck(int limit) {
         return page(() -> statement("SELECT " + COLUMNS + NOT_BEHIND + " FROM delayqueue_journal r "
-                + "WHERE namespace = :namespace AND accepted = TRUE AND claimed_until < $now AND " + FIRST
+                + "WHERE namespace = :namespace AND accepted = TRUE AND claimed_until < (SELECT $now) AND " + FIRST
                 + " ORDER BY claimed_until LIMIT :limit")
             .param("limit", limit));
     }
@@ -246,10 +246,11 @@ final class JournalTable {
                 + ((dueBefore != null) ? " AND due_millis < :due" : "");
         return page(() -> statement("SELECT " + COLUMNS + NOT_BEHIND + " FROM delayqueue_journal r "
                 + "WHERE namespace = :namespace AND accepted = TRUE AND claimed_until >= :check "
-                + "AND (claimed_until > :check OR revision > :revision) AND operation = :operation" + restriction
-                + " AND " + FIRST + " ORDER BY claimed_until, revision LIMIT :limit")
+                + "AND (claimed_until > :check OR revision > :revision) AND operation = '"
+                // As a parameter, PostgreSQL would expect few such rows, and read all.
+                + operation.letter() + "'" + restriction + " AND " + FIRST
+                + " ORDER BY claimed_until, revision LIMIT :limit")
             .params(parameters(plan))
-            .param("operation", operation.letter())
             .param("check", after.nextCheck())
             .param("revision", after.revision())
             .param("limit", limit));
@@ -400,7 +401,7 @@ final class JournalTable {
     List<Long> claimAbandoned() {
         List<Long> found = inOwnTransaction(() -> statement("""
                 SELECT revision FROM delayqueue_journal r
-                WHERE namespace = :namespace AND accepted = FALSE AND claimed_until < $now
+                WHERE namespace = :namespace AND accepted = FALSE AND claimed_until < (SELECT $now)
                   AND NOT EXISTS (SELECT 1 FROM delayqueue_journal o WHERE\s""" + OF_SAME_ID + """
                  AND o.revision < r.revision AND o.accepted = FALSE)
                 ORDER BY claimed_until LIMIT :limit""").param("limit", BATCH_LIMIT).query(Long.class).list());

@@ -101,8 +101,8 @@ final class LedgerTable {
             deleteMessages(partition, sorted);
             update("""
                     UPDATE delayqueue_journal SET failures = :failures, due_millis = COALESCE(:due, due_millis)
-                    WHERE revision = :revision AND namespace = :namespace AND failures < :failures""", partition,
-                    sorted, Kind.FAILED::equals);
+                    WHERE revision = :revision AND namespace = :namespace AND queue_name = :queue
+                      AND message_id = :id AND failures < :failures""", partition, sorted, Kind.FAILED::equals);
             update("""
                     DELETE FROM delayqueue_dead_letter
                     WHERE namespace = :namespace AND queue_name = :queue AND dead_letter_id = :name""", partition,

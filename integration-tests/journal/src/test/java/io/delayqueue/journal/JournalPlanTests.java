@@ -93,6 +93,16 @@ class JournalPlanTests {
         assertReads("delete", 400, () -> this.table.delete(LongStream.rangeClosed(1, 100).boxed().toList()));
     }
 
+    /** What nodes do each second costs nothing while millions of rows are due later. */
+    @Test
+    void nothingIsReadIfNothingIsOverdue() {
+        this.jdbc.sql("DELETE FROM delayqueue_journal WHERE claimed_until < 4000000000000").update();
+        this.jdbc.sql("VACUUM (ANALYZE, INDEX_CLEANUP ON) delayqueue_journal").update();
+
+        assertReads("dueForCheck", 10, () -> this.table.dueForCheck(100));
+        assertReads("claimAbandoned", 10, () -> this.table.claimAbandoned());
+    }
+
     private void assertReads(String statement, long limit, Runnable call) {
         long before = read();
         call.run();
