@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import org.h2.tools.Server;
 
 import static org.assertj.core.api.Assumptions.assumeThat;
 
@@ -19,6 +20,12 @@ public enum ShopDatabase {
         @Override
         public String url() {
             return "jdbc:h2:mem:shop%d;DB_CLOSE_DELAY=-1".formatted(next.incrementAndGet());
+        }
+
+        @Override
+        public String serverUrl() {
+            return "jdbc:h2:tcp://127.0.0.1:%d/mem:shop%d;DB_CLOSE_DELAY=-1;USER=sa".formatted(h2().getPort(),
+                    next.incrementAndGet());
         }
 
     },
@@ -58,8 +65,33 @@ public enum ShopDatabase {
 
     private static EmbeddedPostgres postgres;
 
+    private static Server h2;
+
     /** Returns the URL of a new database. */
     public abstract String url();
+
+    /**
+     * Returns the URL of a new database that several processes can use, and that loses
+     * nothing when one of them is killed.
+     */
+    public String serverUrl() {
+        return url();
+    }
+
+    /** Starts the server on first use; it ends with the JVM. */
+    private static synchronized Server h2() {
+        if (h2 == null) {
+            // H2 reads it when it is first used.
+            System.setProperty("h2.bindAddress", "127.0.0.1");
+            try {
+                h2 = Server.createTcpServer("-tcpPort", "0", "-tcpDaemon", "-ifNotExists").start();
+            }
+            catch (SQLException ex) {
+                throw new IllegalStateException(ex);
+            }
+        }
+        return h2;
+    }
 
     /** Starts the server on first use; it ends with the JVM. */
     private static synchronized EmbeddedPostgres postgres() {

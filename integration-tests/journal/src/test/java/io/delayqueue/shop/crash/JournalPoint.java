@@ -1,4 +1,7 @@
-package io.delayqueue.shop;
+package io.delayqueue.shop.crash;
+
+import java.util.EnumSet;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -6,7 +9,12 @@ import org.jspecify.annotations.Nullable;
 enum JournalPoint {
 
     BEFORE_INSERT, BEFORE_COMMIT, AFTER_COMMIT, AFTER_CLAIM, BEFORE_READ, AFTER_READ, BEFORE_REMOVAL, AFTER_REMOVAL,
-    BEFORE_MARK, AFTER_MARK, BEFORE_ENDS, IN_ENDS, AFTER_ENDS;
+    BEFORE_MARK, AFTER_MARK, BEFORE_ENDS, IN_ENDS, AFTER_ENDS, BEFORE_HANDLED, IN_HANDLED, AFTER_HANDLED;
+
+    /** Lists the points that processes without transactional listeners pass. */
+    static List<JournalPoint> withoutListeners() {
+        return List.copyOf(EnumSet.range(BEFORE_INSERT, AFTER_ENDS));
+    }
 
     /** Lists the kinds of statements, and the points around each. */
     enum Statement {
@@ -28,6 +36,9 @@ enum JournalPoint {
         /** Deletes the rows of messages that have ended. */
         ENDS(BEFORE_ENDS, IN_ENDS, AFTER_ENDS),
 
+        /** Records in the transaction of a handler that a message was handled. */
+        HANDLED(BEFORE_HANDLED, IN_HANDLED, AFTER_HANDLED),
+
         OTHER(null, null, null);
 
         final @Nullable JournalPoint before;
@@ -46,6 +57,9 @@ enum JournalPoint {
             String line = sql.replaceAll("\\s+", " ").strip();
             if (line.startsWith("INSERT INTO delayqueue_journal (")) {
                 return INSERT;
+            }
+            if (line.startsWith("INSERT INTO delayqueue_handled")) {
+                return HANDLED;
             }
             if (line.startsWith("UPDATE delayqueue_journal SET claimed_by")) {
                 return CLAIM;

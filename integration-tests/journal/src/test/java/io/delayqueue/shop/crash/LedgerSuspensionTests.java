@@ -1,4 +1,4 @@
-package io.delayqueue.shop;
+package io.delayqueue.shop.crash;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -17,6 +17,8 @@ import java.util.stream.Stream;
 import io.delayqueue.fixtures.application.ChildJvm;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.shop.EachDatabase;
+import io.delayqueue.shop.ShopDatabase;
 import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -128,14 +130,13 @@ class LedgerSuspensionTests {
     }
 
     private String[] properties(RedisServer redis, String url, String... others) {
-        List<String> properties = new ArrayList<>(
-                List.of("spring.data.redis.port=" + redis.port(), "spring.datasource.url=" + url,
-                        "spring.autoconfigure.exclude=org.springframework.boot.hibernate.autoconfigure."
-                                + "HibernateJpaAutoConfiguration",
-                        "spring.data.jpa.repositories.enabled=false", "delayqueue.journal.mode=ledger",
-                        "delayqueue.command-timeout=2s", "delayqueue.listener.lease=5m",
-                        "spring.main.web-application-type=none", "crash.later=10m",
-                        "crash.handled=" + this.directory.resolve("handled")));
+        List<String> properties = new ArrayList<>(List.of("spring.data.redis.port=" + redis.port(),
+                "spring.datasource.url=" + url,
+                "spring.autoconfigure.exclude=org.springframework.boot.hibernate.autoconfigure."
+                        + "HibernateJpaAutoConfiguration",
+                "spring.data.jpa.repositories.enabled=false", "delayqueue.journal.mode=ledger",
+                "delayqueue.command-timeout=2s", "delayqueue.listener.lease=5m",
+                "spring.main.web-application-type=none", "crash.handled=" + this.directory.resolve("handled")));
         properties.addAll(List.of(others));
         return properties.toArray(String[]::new);
     }

@@ -1,4 +1,4 @@
-package io.delayqueue.shop;
+package io.delayqueue.shop.crash;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
@@ -46,8 +47,11 @@ class LedgerShop {
 
     static final String ORDERS = "ledger";
 
-    /** Longer than a start of this application and the claim of a row together. */
-    static final Duration LATER = Duration.ofSeconds(60);
+    /** The start of the ids of messages that are held until {@link #LATER}. */
+    static final String HELD = "held-";
+
+    /** Longer than a test: a cancel that comes too late would have no effect. */
+    private static final Duration LATER = Duration.ofHours(2);
 
     private static final CountDownLatch resumed = new CountDownLatch(1);
 
@@ -63,15 +67,12 @@ class LedgerShop {
 
     private final Path handled;
 
-    private final Duration later;
-
     LedgerShop(JdbcClient jdbc, DelayQueueTemplate queue, PlatformTransactionManager transactions,
             Environment environment) {
         this.jdbc = jdbc;
         this.queue = queue;
         this.transaction = new TransactionTemplate(transactions);
         this.handled = Path.of(environment.getRequiredProperty("crash.handled"));
-        this.later = environment.getProperty("crash.later", Duration.class, LATER);
     }
 
     public static void main(String[] arguments) {
@@ -82,7 +83,7 @@ class LedgerShop {
         ConfigurableApplicationContext context = SpringApplication.run(LedgerShop.class, arguments);
         LedgerShop shop = context.getBean(LedgerShop.class);
         for (int i = 0; i < THREADS; i++) {
-            clerks.scheduleAtFixedRate(shop::work, i, PAUSE.toMillis(), TimeUnit.MILLISECONDS);
+            clerks.scheduleWithFixedDelay(shop::work, i, PAUSE.toMillis(), TimeUnit.MILLISECONDS);
         }
         System.out.println("READY shop");
     }
@@ -172,27 +173,32 @@ class LedgerShop {
                 status.setRollbackOnly();
             });
             case 1 -> {
-                commit(() -> insert(id, "held", this.later, null));
+                commit(() -> insert(HELD + id, "held", LATER, null));
                 commit(() -> {
-                    this.queue.cancel(ORDERS, id);
-                    update(id, "CANCELLED");
+                    this.queue.cancel(ORDERS, HELD + id);
+                    update(HELD + id, "CANCELLED");
                 });
             }
             case 2 -> {
-                commit(() -> insert(id, "first", this.later, null));
+                commit(() -> insert(HELD + id, "first", LATER, null));
                 commit(() -> {
-                    update(id, "second");
-                    send(id, "second", soon, OnDuplicate.REPLACE, null);
+                    update(HELD + id, "second");
+                    send(HELD + id, "second", soon, OnDuplicate.REPLACE, null);
                 });
             }
             case 3 -> {
-                commit(() -> insert(id, "moved", this.later, null));
-                commit(() -> this.queue.reschedule(ORDERS, id, soon));
+                commit(() -> insert(HELD + id, "moved", LATER, null));
+                commit(() -> this.queue.reschedule(ORDERS, HELD + id, soon));
             }
             case 4 -> commit(() -> insert(id, "grouped", soon, "group-" + ThreadLocalRandom.current().nextInt(3)));
             case 5 -> commit(() -> insert(id, "chain", soon, null));
             default -> commit(() -> insert(id, "plain", soon, null));
         }
+    }
+
+    /** Moves messages to now. */
+    void release(List<String> ids) {
+        commit(() -> ids.forEach((id) -> this.queue.reschedule(ORDERS, id, Duration.ZERO)));
     }
 
     private void commit(Runnable work) {

@@ -1,31 +1,27 @@
-package io.delayqueue.shop;
+package io.delayqueue.shop.crash;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-import io.delayqueue.fixtures.application.ChildJvm;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.shop.EachDatabase;
+import io.delayqueue.shop.ShopDatabase;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
@@ -44,7 +40,7 @@ class LedgerCrashTests {
     /** Processes killed on each database; with all databases, each point is reached. */
     private static final int KILLS = Integer.getInteger("dq.journal.kills", 5);
 
-    private static final Duration PATIENCE = Duration.ofMinutes(4);
+    private static final Duration PATIENCE = LedgerProcesses.PATIENCE;
 
     @TempDir
     private Path directory;
@@ -55,90 +51,30 @@ class LedgerCrashTests {
      */
     @EachDatabase
     void whatWasCommittedIsHandledThoughEachProcessIsKilled(ShopDatabase database) throws Exception {
-        String url = (database == ShopDatabase.H2) ? "jdbc:h2:file:%s/shop;WRITE_DELAY=0".formatted(this.directory)
-                : database.url();
         try (RedisServer redis = RedisServer.start(RedisBinary.preferred())) {
-            start(redis, url, "delayqueue.journal.jdbc.initialize-schema=always", "spring.sql.init.mode=always")
-                .close();
-            kill(redis, url, database);
-            try (ConfigurableApplicationContext context = start(redis, url)) {
+            LedgerProcesses processes = new LedgerProcesses(LedgerShop.class, database, redis.port(), this.directory);
+            processes.createTables("shop-order.sql");
+            int atPoints = processes.kill(KILLS, JournalPoint.withoutListeners(), () -> {
+            });
+            processes.awaitLocks();
+            try (ConfigurableApplicationContext context = processes.start()) {
                 JdbcClient jdbc = context.getBean(JdbcClient.class);
+                // Their processes were killed before they moved, replaced or cancelled
+                // them.
+                context.getBean(LedgerShop.class)
+                    .release(lost(jdbc).stream().filter((id) -> id.startsWith(LedgerShop.HELD)).toList());
                 await().atMost(PATIENCE).untilAsserted(() -> assertThat(lost(jdbc)).isEmpty());
                 await().atMost(PATIENCE).untilAsserted(() -> assertThat(rows(jdbc)).isZero());
                 assertThat(unwanted(jdbc)).isEmpty();
-                report(database, jdbc);
+                report(database, atPoints, jdbc);
             }
-        }
-    }
-
-    /** Two processes run at any time, except on H2, whose file belongs to one. */
-    private void kill(RedisServer redis, String url, ShopDatabase database) throws Exception {
-        Deque<ChildJvm> running = new ArrayDeque<>();
-        try {
-            for (int i = 0; i < KILLS; i++) {
-                int point = (database.ordinal() * KILLS + i) % JournalPoint.values().length;
-                running.add(child(redis, url, JournalPoint.values()[point]));
-                if (database == ShopDatabase.H2 || running.size() > 1) {
-                    killAtPoint(running.remove());
-                }
-            }
-            if (!running.isEmpty()) {
-                killAtPoint(running.remove());
-            }
-        }
-        finally {
-            running.forEach(ChildJvm::close);
         }
     }
 
     /**
-     * Kills a process at its point, which it may reach before it is ready, or elsewhere
-     * if it does not reach it in time.
-     */
-    private static void killAtPoint(ChildJvm child) throws Exception {
-        try (child) {
-            long end = System.nanoTime() + PATIENCE.toNanos();
-            String line = child.poll();
-            while ((line == null || !line.startsWith("HANDLING")) && System.nanoTime() - end < 0) {
-                line = child.poll();
-            }
-            child.signal("KILL");
-            child.awaitEnd();
-        }
-    }
-
-    private ChildJvm child(RedisServer redis, String url, JournalPoint point) {
-        int often = switch (point) {
-            case BEFORE_INSERT, BEFORE_COMMIT, AFTER_COMMIT, BEFORE_READ, AFTER_READ -> 60;
-            case BEFORE_REMOVAL, AFTER_REMOVAL, BEFORE_MARK, AFTER_MARK -> 30;
-            case AFTER_CLAIM, BEFORE_ENDS, IN_ENDS, AFTER_ENDS -> 2;
-        };
-        return ChildJvm.start("192m", LedgerShop.class, properties(redis, url, "crash.point=" + point,
-                "crash.after=" + ThreadLocalRandom.current().nextInt(often)));
-    }
-
-    private ConfigurableApplicationContext start(RedisServer redis, String url, String... others) {
-        return SpringApplication.run(LedgerShop.class,
-                Stream.of(properties(redis, url, others)).map((property) -> "--" + property).toArray(String[]::new));
-    }
-
-    private String[] properties(RedisServer redis, String url, String... others) {
-        List<String> properties = new ArrayList<>(List.of("spring.data.redis.port=" + redis.port(),
-                "spring.datasource.url=" + url,
-                "spring.autoconfigure.exclude=org.springframework.boot.hibernate.autoconfigure."
-                        + "HibernateJpaAutoConfiguration",
-                "spring.data.jpa.repositories.enabled=false",
-                "spring.sql.init.schema-locations=classpath:io/delayqueue/shop/shop-order.sql",
-                "delayqueue.journal.mode=ledger", "delayqueue.command-timeout=2s", "delayqueue.listener.lease=5s",
-                "spring.main.web-application-type=none", "crash.handled=" + this.directory.resolve("handled")));
-        properties.addAll(List.of(others));
-        return properties.toArray(String[]::new);
-    }
-
-    /**
-     * Returns the committed orders that were not handled. A successor that was sent while
-     * a lapsed lease was not claimed again is kept out, and its predecessor is handled
-     * once more.
+     * Returns the ids of the committed orders that were not handled. A successor that was
+     * sent while a lapsed lease was not claimed again is kept out, and its predecessor is
+     * handled once more.
      */
     private List<String> lost(JdbcClient jdbc) throws IOException {
         Map<String, Long> counts = handled().stream()
@@ -149,7 +85,7 @@ class LedgerCrashTests {
             .filter((order) -> !counts.containsKey(order.getKey() + " " + order.getValue()))
             .filter((order) -> !order.getValue().equals("chained")
                     || counts.getOrDefault(order.getKey() + " chain", 0L) < 2)
-            .map(Map.Entry::toString)
+            .map(Map.Entry::getKey)
             .toList();
     }
 
@@ -166,7 +102,7 @@ class LedgerCrashTests {
         return handled().stream().map(Handling::message).filter((message) -> !expected.contains(message)).toList();
     }
 
-    private void report(ShopDatabase database, JdbcClient jdbc) throws IOException {
+    private void report(ShopDatabase database, int atPoints, JdbcClient jdbc) throws IOException {
         List<Handling> handled = handled();
         Map<String, Map<Long, Long>> byProcess = new HashMap<>();
         handled.forEach((each) -> byProcess.computeIfAbsent(each.message(), (message) -> new HashMap<>())
@@ -179,8 +115,10 @@ class LedgerCrashTests {
                 extra.merge(message.substring(message.indexOf(' ') + 1), counts.size() - 1L, Long::sum);
             }
         });
-        System.out.printf("LedgerCrashTests: %s, %d kills, %d orders, %d cancelled, %d handlings, extra %s, 0 lost%n",
-                database, KILLS, orders(jdbc).size(),
+        System.out.printf(
+                "LedgerCrashTests: %s, %d kills, %d of them at their points, %d orders, %d cancelled, %d handlings, "
+                        + "extra %s, 0 lost%n",
+                database, KILLS, atPoints, orders(jdbc).size(),
                 orders(jdbc).values().stream().filter("CANCELLED"::equals).count(), handled.size(), extra);
     }
 
@@ -199,7 +137,7 @@ class LedgerCrashTests {
     }
 
     private List<Handling> handled() throws IOException {
-        try (Stream<String> lines = Files.lines(this.directory.resolve("handled"))) {
+        try (Stream<String> lines = Files.lines(this.directory.resolve(LedgerProcesses.HANDLED))) {
             return lines.map((line) -> line.split(" "))
                 .map((words) -> new Handling(words[0] + " " + words[1], Long.parseLong(words[2])))
                 .toList();

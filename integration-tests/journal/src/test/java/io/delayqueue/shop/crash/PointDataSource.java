@@ -1,4 +1,4 @@
-package io.delayqueue.shop;
+package io.delayqueue.shop.crash;
 
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 
 import javax.sql.DataSource;
 
-import io.delayqueue.shop.JournalPoint.Statement;
+import io.delayqueue.shop.crash.JournalPoint.Statement;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.datasource.DelegatingDataSource;
