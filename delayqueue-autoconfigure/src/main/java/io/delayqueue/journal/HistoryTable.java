@@ -173,7 +173,7 @@ final class HistoryTable {
     /** Returns the database's time, in milliseconds. */
     private long now() {
         String now = dialect().now();
-        if (now.startsWith(":")) {
+        if (now.contains(":now")) {
             return JournalDialect.time();
         }
         return this.jdbc.sql("SELECT " + now).query(Long.class).single();

@@ -57,7 +57,7 @@ class ReceiverTests {
 
     @AfterEach
     void noSubscriptionIsLeft() {
-        assertThat(this.store.subscriptions).isZero();
+        assertThat(this.store.subscriptions).hasValue(0);
     }
 
     @Test
