@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueException.Effect;
@@ -19,6 +20,7 @@ import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.MessageEventRecorderFactory;
+import io.delayqueue.store.MessageGroupChangeException;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Offer;
@@ -26,6 +28,7 @@ import io.delayqueue.store.Partition;
 import io.delayqueue.store.RecordedDeadLetter;
 import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.routing.PartitionRouter;
+import io.delayqueue.store.routing.RoutedSendResult;
 import io.delayqueue.store.routing.StoreComponents;
 
 /**
@@ -105,6 +108,30 @@ final class JournalOffers {
     CompletableFuture<SendResult> restore(JournalRow row, NewMessage message, long begin) {
         NewMessage sent = row.messageOf(message, OnDuplicate.REPLACE);
         return limited(row, begin, (offer) -> this.router.schedule(row.request().queue(), sent, offer));
+    }
+
+    /**
+     * Restores the messages of accepted rows by one call for each partition.
+     * @param rows of one queue, with distinct ids and the same number of failures
+     * @param begin before the rows were read, in nanoseconds of the monotonic clock
+     * @return the result of each
+     */
+    List<CompletableFuture<SendResult>> restore(List<JournalRow> rows, long begin) {
+        JournalRow first = rows.get(0);
+        if (rows.size() == 1) {
+            return List.of(restore(first, first.message(), begin));
+        }
+        List<NewMessage> messages = rows.stream()
+            .map((row) -> row.messageOf(row.message(), OnDuplicate.REPLACE))
+            .toList();
+        CompletableFuture<List<RoutedSendResult>> answers = limited(first, begin,
+                (offer) -> this.router.schedule(first.request().queue(), messages, offer));
+        return IntStream.range(0, rows.size())
+            .mapToObj((i) -> answers.thenCompose((all) -> all.get(i).toFuture())
+                // One message of another group than Redis has fails the whole call.
+                .exceptionallyCompose((failure) -> StoreFailures.unwrap(failure) instanceof MessageGroupChangeException
+                        ? restore(rows.get(i), rows.get(i).message(), begin) : CompletableFuture.failedFuture(failure)))
+            .toList();
     }
 
     /** Cancels again what a row canceled that the store had applied. */

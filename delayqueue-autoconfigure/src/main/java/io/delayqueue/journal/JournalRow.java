@@ -1,5 +1,7 @@
 package io.delayqueue.journal;
 
+import java.util.Objects;
+
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.store.NewMessage;
 
@@ -23,8 +25,12 @@ record JournalRow(long revision, JournalRequest request, boolean accepted, boole
 
     /** Returns the size of the message, in bytes. */
     int size() {
-        NewMessage message = this.request.message();
-        return (message != null) ? message.envelope().length : 0;
+        return (this.request.message() != null) ? message().envelope().length : 0;
+    }
+
+    /** Returns the message of a send. */
+    NewMessage message() {
+        return Objects.requireNonNull(this.request.message(), "Only sends have messages");
     }
 
     /** Returns this row with another form of its request. */

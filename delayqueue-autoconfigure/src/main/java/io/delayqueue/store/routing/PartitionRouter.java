@@ -97,9 +97,14 @@ public final class PartitionRouter {
 
     /** Returns the routes of messages, in their order. */
     public CompletableFuture<List<PartitionRoute>> routes(QueueName queue, List<NewMessage> messages) {
+        return routes(queue, messages, null);
+    }
+
+    private CompletableFuture<List<PartitionRoute>> routes(QueueName queue, List<NewMessage> messages,
+            @Nullable Offer offer) {
         this.registrar.register(queue);
         return this.layouts.of(queue).thenApply((partitions) -> {
-            requireJournal(queue, partitions, null);
+            requireJournal(queue, partitions, offer);
             if (partitions.counts().equals(PartitionLayout.ONE.counts())) {
                 PartitionRoute only = new PartitionRoute(
                         List.of(new PartitionTarget(Partition.first(queue), partitions.version())));
@@ -130,6 +135,29 @@ public final class PartitionRouter {
                     PartitionRoute.of(queue, requireJournal(queue, partitions, offer), message), List.of(message),
                     offer))
             .thenCompose((answers) -> answers.get(0).toFuture());
+    }
+
+    /**
+     * Stores messages of a journal with different ids, within limits.
+     * @return the result of each
+     */
+    public CompletableFuture<List<RoutedSendResult>> schedule(QueueName queue, List<NewMessage> messages, Offer offer) {
+        return routes(queue, messages, offer).thenCompose((routes) -> {
+            Map<PartitionRoute, List<Integer>> places = new LinkedHashMap<>();
+            for (int i = 0; i < routes.size(); i++) {
+                places.computeIfAbsent(routes.get(i), (route) -> new ArrayList<>()).add(i);
+            }
+            RoutedSendResult[] answers = new RoutedSendResult[messages.size()];
+            List<CompletableFuture<Void>> calls = new ArrayList<>();
+            places.forEach((route, positions) -> calls
+                .add(schedule(route, positions.stream().map(messages::get).toList(), offer).thenAccept((results) -> {
+                    for (int i = 0; i < positions.size(); i++) {
+                        answers[positions.get(i)] = results.get(i);
+                    }
+                })));
+            return CompletableFuture.allOf(calls.toArray(CompletableFuture[]::new))
+                .thenApply((done) -> Arrays.asList(answers));
+        });
     }
 
     /** Rejects sends that bypass the journal of a queue. */

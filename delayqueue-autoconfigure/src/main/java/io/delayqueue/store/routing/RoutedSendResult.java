@@ -19,7 +19,8 @@ public record RoutedSendResult(@Nullable SendResult result, @Nullable Throwable 
         }
     }
 
-    CompletableFuture<SendResult> toFuture() {
+    /** Returns a completed future with the result or the failure. */
+    public CompletableFuture<SendResult> toFuture() {
         return (this.failure != null) ? CompletableFuture.failedFuture(this.failure)
                 : CompletableFuture.completedFuture(this.result);
     }

@@ -285,6 +285,24 @@ class LedgerRestoreTests {
         assertThat(this.journal.restore(RestorePlan.all())).isEqualTo(new RestoreReport(0, 5, 0, 0));
     }
 
+    /**
+     * P1, P9: a message that one call cannot restore together with others is restored
+     * alone.
+     */
+    @EachDatabase
+    void eachMessageOfAPageIsRestoredWhateverTheOthersAre(ShopDatabase database) {
+        start(database);
+        IntStream.range(0, 120).forEach((i) -> this.queue.send(ORDERS, "m" + i, "later", LATER));
+        List.of("m1", "m3", "m4", "m60", "m119").forEach(this::remove);
+        jdbc().sql("UPDATE delayqueue_journal SET group_name = 'another' WHERE message_id = 'm2'").update();
+        jdbc().sql("UPDATE delayqueue_journal SET failures = 2 WHERE message_id = 'm4'").update();
+        assertThat(this.journal.restore(RestorePlan.all())).isEqualTo(new RestoreReport(5, 115, 0, 0));
+
+        assertThat(this.queue.statistics(ORDERS).scheduled()).isEqualTo(120);
+        assertThat(found("m4").failures()).isEqualTo(2);
+        assertThat(found("m3").failures()).isZero();
+    }
+
     /** P1: a restore that is taken in steps leaves no message out. */
     @EachDatabase
     void eachStepOfARestoreBeginsWhereTheLastOneEnded(ShopDatabase database) {
