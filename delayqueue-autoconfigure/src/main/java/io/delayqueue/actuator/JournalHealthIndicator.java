@@ -39,6 +39,10 @@ public final class JournalHealthIndicator extends AbstractHealthIndicator {
             problems.add("Queues %s belong to the journal of another database: nothing of them is relayed or restored"
                 .formatted(this.status.foreignQueues()));
         }
+        String older = this.status.older();
+        if (older != null) {
+            problems.add(older);
+        }
         builder.withDetail("ended", this.status.backlogs());
         if (problems.isEmpty()) {
             builder.up();

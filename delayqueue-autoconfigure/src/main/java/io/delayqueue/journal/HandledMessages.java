@@ -1,5 +1,7 @@
 package io.delayqueue.journal;
 
+import java.time.Duration;
+
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,15 +22,21 @@ public final class HandledMessages {
 
     private static final Logger logger = LoggerFactory.getLogger(HandledMessages.class);
 
+    /** How long a handler waits for the first comparison after a start. */
+    private static final Duration COMPARISON_LIMIT = Duration.ofSeconds(10);
+
     private final JdbcClient jdbc;
 
     private final PresentTransaction present;
+
+    private final JournalStatus status;
 
     private final PlatformTransactionManager transactions;
 
     private final TransactionDefinition definition;
 
-    HandledMessages(JournalTable table, PlatformTransactionManager transactions) {
+    HandledMessages(JournalTable table, JournalStatus status, PlatformTransactionManager transactions) {
+        this.status = status;
         this.jdbc = JdbcClient.create(table.dataSource());
         this.present = new PresentTransaction(table.dataSource());
         this.transactions = transactions;
@@ -44,9 +52,14 @@ public final class HandledMessages {
      * A message without a row, from before the journal was a ledger, is handled in a
      * transaction that records nothing.
      * @param revision the row of the message; 0 if there is none
+     * @throws IllegalStateException if the database is older than the store, so that the
+     * row may be missing for another reason; before the handler is called
      * @throws Throwable the exception of the handler or of the transaction
      */
     public void execute(long revision, Handler handler) throws Throwable {
+        if (revision != 0) {
+            this.status.requireRecent(COMPARISON_LIMIT);
+        }
         TransactionStatus status = this.transactions.getTransaction(this.definition);
         boolean commit;
         try {

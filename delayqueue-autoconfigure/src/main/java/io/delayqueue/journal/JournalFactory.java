@@ -65,7 +65,7 @@ public final class JournalFactory {
 
     /** Returns the component that runs transactional handlers. */
     public HandledMessages handledMessages(PlatformTransactionManager transactions) {
-        return new HandledMessages(this.table, transactions);
+        return new HandledMessages(this.table, this.status, transactions);
     }
 
     /** Returns the counts and problems of this node's journal. */

@@ -2,6 +2,7 @@ package io.delayqueue.journal;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -10,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
 import io.delayqueue.QueueName;
@@ -18,7 +20,6 @@ import io.delayqueue.store.LedgerChanges;
 import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.LedgerEntry.Kind;
 import io.delayqueue.store.LedgerRequest;
-import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.Pause;
 import io.delayqueue.store.StoreFailures;
@@ -54,9 +55,6 @@ final class JournalReconciler implements SmartLifecycle {
     /** How long a restore rests of which some messages failed. */
     private static final Duration RETRY_DELAY = Duration.ofSeconds(10);
 
-    /** How long other nodes do not get a change. */
-    private static final Duration CHANGE_CLAIM = Duration.ofSeconds(30);
-
     /** The sweep looks up at most 1,000 messages a second. */
     private static final long LOOK_UP_NANOS = 1_000_000;
 
@@ -74,7 +72,7 @@ final class JournalReconciler implements SmartLifecycle {
 
     private final JournalStatus status;
 
-    private final MessageStore store;
+    private final DatabaseAge age;
 
     private final PartitionRouter router;
 
@@ -93,11 +91,12 @@ final class JournalReconciler implements SmartLifecycle {
     /** The queues to restore. */
     private final Map<QueueName, Loss> losses = new HashMap<>();
 
-    private @Nullable String identity;
-
     private long nextSweepAt;
 
     private volatile long queuesReadAt;
+
+    /** The last failure of this round. */
+    private @Nullable Throwable failure;
 
     private @Nullable Thread thread;
 
@@ -110,7 +109,7 @@ final class JournalReconciler implements SmartLifecycle {
         this.offers = offers;
         this.restorer = restorer;
         this.status = status;
-        this.store = store.messages();
+        this.age = new DatabaseAge(table, store.messages(), status);
         this.router = new PartitionRouter(store);
         this.layouts = store.partitions();
         this.pauses = new RestorePauses(this.layouts, restorePause);
@@ -164,7 +163,7 @@ final class JournalReconciler implements SmartLifecycle {
     private void run() {
         this.queuesReadAt = System.nanoTime() - QUEUES_INTERVAL.toNanos();
         this.nextSweepAt = System.nanoTime();
-        long rest = INTERVAL.toNanos();
+        long rest = 0;
         try {
             while (!this.stopped.await(rest, TimeUnit.NANOSECONDS)) {
                 rest = reconcile();
@@ -173,32 +172,55 @@ final class JournalReconciler implements SmartLifecycle {
         catch (InterruptedException ex) {
             logger.warn("The reconciler of the journal was interrupted, and ends");
         }
+        finally {
+            this.status.compared();
+        }
     }
 
     /** Returns the time until there is more to do, in nanoseconds. */
     private long reconcile() {
         boolean more = false;
         boolean overdue = false;
-        Throwable failure = null;
-        for (QueueName queue : queues()) {
-            try {
-                more |= recordChanges(queue);
-            }
-            catch (RuntimeException ex) {
-                failure = StoreFailures.unwrap(ex);
-            }
-        }
+        this.failure = null;
         try {
-            overdue = sweep();
+            Set<QueueName> queues = queues();
+            List<QueueName> recorded = new ArrayList<>();
+            this.age.begin();
+            for (QueueName queue : queues) {
+                more |= attempt(() -> recordChanges(queue, recorded));
+            }
+            if (this.age.end(queues)) {
+                queues.forEach((queue) -> this.losses.putIfAbsent(queue, new Loss(false, false, System.nanoTime())));
+            }
+            if (this.status.older() == null) {
+                for (QueueName queue : recorded) {
+                    attempt(() -> {
+                        restore(queue);
+                        return false;
+                    });
+                }
+                overdue = sweep();
+            }
         }
         catch (RuntimeException ex) {
-            failure = StoreFailures.unwrap(ex);
+            this.failure = StoreFailures.unwrap(ex);
         }
-        report(failure);
-        if (failure != null) {
+        report(this.failure);
+        if (this.failure != null) {
             return INTERVAL.toNanos();
         }
         return more ? 0 : overdue ? this.nextSweepAt - System.nanoTime() : INTERVAL.toNanos();
+    }
+
+    /** Runs a step of a round, whose failure does not prevent the others. */
+    private boolean attempt(BooleanSupplier step) {
+        try {
+            return step.getAsBoolean();
+        }
+        catch (RuntimeException ex) {
+            this.failure = StoreFailures.unwrap(ex);
+            return false;
+        }
     }
 
     private Set<QueueName> queues() {
@@ -222,21 +244,18 @@ final class JournalReconciler implements SmartLifecycle {
 
     /**
      * Records the changes of a queue's messages: ends, failures and dead letters.
+     * @param complete gets the queue if all its partitions have answered
      * @return whether there are more
      */
-    private boolean recordChanges(QueueName queue) {
-        String own = this.identity;
-        if (own == null) {
-            own = this.table.identity();
-            this.identity = own;
-        }
+    private boolean recordChanges(QueueName queue, List<QueueName> complete) {
         boolean more = false;
         long backlog = 0;
         for (Partition partition : this.router.recorded(queue).join()) {
-            LedgerChanges changes = this.store
-                .changes(partition, new LedgerRequest(own, CHANGE_CLAIM, this.offers.memory(), recordedOf(partition)))
-                .join();
-            if (!changes.journal().equals(own)) {
+            LedgerChanges changes = this.age.changes(partition, this.offers.memory(), recordedOf(partition));
+            if (changes == null || this.status.older() != null) {
+                return false;
+            }
+            if (!changes.journal().equals(this.age.identity())) {
                 leaveAlone(queue, changes.journal());
                 return false;
             }
@@ -255,7 +274,7 @@ final class JournalReconciler implements SmartLifecycle {
             this.losses.putIfAbsent(queue, new Loss(false, false, System.nanoTime()));
         }
         this.status.backlog(queue, backlog);
-        restore(queue);
+        complete.add(queue);
         return more;
     }
 
@@ -313,7 +332,7 @@ final class JournalReconciler implements SmartLifecycle {
             logger.error(
                     "Queue '{}' belongs to journal {} and not to {}, that of this database: nothing of it is relayed "
                             + "or restored. Connect to the database of that journal, or give the queue to this one",
-                    queue, journal, this.identity);
+                    queue, journal, this.age.identity());
         }
     }
 
@@ -330,7 +349,7 @@ final class JournalReconciler implements SmartLifecycle {
         List<JournalRow> found = this.table.dueForCheck(JournalTable.BATCH_LIMIT);
         Set<QueueName> paused = queuesOf(found).stream().filter(this::isPaused).collect(Collectors.toSet());
         List<JournalRow> own = this.table.postpone(found, JournalReconciler::nextCheck);
-        List<JournalRow> rows = own.stream().filter((row) -> !this.status.isForeign(row.request().queue())).toList();
+        List<JournalRow> rows = own.stream().filter((row) -> !this.status.isLeftAlone(row.request().queue())).toList();
         List<JournalRow> cancels = rows.stream().filter((row) -> row.request().message() == null).toList();
         this.table.delete(cancels.stream().map(JournalRow::revision).toList());
         List<JournalRow> messages = rows.stream()

@@ -40,6 +40,9 @@ final class JournalRelay implements SmartLifecycle {
 
     private static final Logger logger = LoggerFactory.getLogger(JournalRelay.class);
 
+    /** How often a relay that waits for the first comparison reads whether it ended. */
+    private static final Duration COMPARISON_INTERVAL = Duration.ofMillis(100);
+
     /** How often rows that other nodes left behind are searched. */
     private static final Duration INTERVAL = Duration.ofSeconds(1);
 
@@ -137,8 +140,13 @@ final class JournalRelay implements SmartLifecycle {
 
     private void run() {
         long next = System.nanoTime();
+        boolean compared = false;
         while (this.running) {
             try {
+                if (!compared) {
+                    compared = this.status.awaitCompared(COMPARISON_INTERVAL);
+                    continue;
+                }
                 List<Submission> batch = await(next - System.nanoTime());
                 boolean left = relay(batch);
                 if (left || next - System.nanoTime() <= 0) {
@@ -244,10 +252,13 @@ final class JournalRelay implements SmartLifecycle {
         return batch.unanswered() == null;
     }
 
-    /** Leaves requests on queues of another journal for later. */
+    /**
+     * Leaves requests for later that are on queues of another journal, or in a database
+     * that is older than the store.
+     */
     private List<JournalRow> withoutForeign(List<JournalRow> rows) {
         List<Long> foreign = rows.stream()
-            .filter((row) -> this.status.isForeign(row.request().queue()))
+            .filter((row) -> this.status.isLeftAlone(row.request().queue()))
             .map(JournalRow::revision)
             .toList();
         this.table.release(foreign, this.table.claim());

@@ -155,7 +155,7 @@ final class JournalRestorer implements JournalOperations {
     private RestoreReport restoreDeadLetters(RestorePlan plan) {
         RestoreReport report = RestoreReport.NONE;
         if (plan.queue() == null || plan.id() != null || plan.dueBefore() != null || plan.dryRun()
-                || this.status.isForeign(new QueueName(plan.queue()))) {
+                || this.status.isLeftAlone(new QueueName(plan.queue()))) {
             return report;
         }
         QueueName queue = new QueueName(plan.queue());
@@ -221,7 +221,7 @@ final class JournalRestorer implements JournalOperations {
 
     private boolean isLeftOut(RestorePlan plan, JournalRow row) {
         NewMessage message = row.request().message();
-        if (this.status.isForeign(row.request().queue())) {
+        if (this.status.isLeftAlone(row.request().queue())) {
             return true;
         }
         if (plan.includeExpired() || message == null || message.timeToLive() == null) {

@@ -7,6 +7,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListSet;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 import io.delayqueue.QueueName;
@@ -24,6 +26,10 @@ public final class JournalStatus {
     private final Map<QueueName, Long> backlogs = new ConcurrentHashMap<>();
 
     private final Set<String> foreignQueues = new ConcurrentSkipListSet<>();
+
+    private final CountDownLatch compared = new CountDownLatch(1);
+
+    private volatile @Nullable String older;
 
     private volatile @Nullable Problem relayProblem;
 
@@ -108,8 +114,47 @@ public final class JournalStatus {
         return this.foreignQueues.remove(queue.value());
     }
 
-    boolean isForeign(QueueName queue) {
-        return this.foreignQueues.contains(queue.value());
+    /** Returns whether nothing of a queue is to be relayed, restored or swept. */
+    boolean isLeftAlone(QueueName queue) {
+        return this.older != null || this.foreignQueues.contains(queue.value());
+    }
+
+    /** Returns why the database is older than the store; {@code null} if it is not. */
+    public @Nullable String older() {
+        return this.older;
+    }
+
+    /**
+     * Records that the database is older than the store, or that it is not; whether that
+     * is new.
+     */
+    boolean older(@Nullable String reason) {
+        boolean changed = (this.older == null) != (reason == null);
+        this.older = reason;
+        return changed;
+    }
+
+    /** Records that the database was compared with the store. */
+    void compared() {
+        this.compared.countDown();
+    }
+
+    /** Waits until the database was compared with the store; returns whether it was. */
+    boolean awaitCompared(Duration limit) throws InterruptedException {
+        return this.compared.await(limit.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /**
+     * Waits until the database was compared with the store.
+     * @throws IllegalStateException if it is older, or was not compared in time
+     */
+    void requireRecent(Duration limit) throws InterruptedException {
+        if (!awaitCompared(limit)) {
+            throw new IllegalStateException("The database of the journal was not yet compared with Redis");
+        }
+        if (this.older != null) {
+            throw new IllegalStateException(this.older);
+        }
     }
 
     /** Records a failure of the relay, or its end; whether the state is new. */

@@ -29,7 +29,6 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
-import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.ResultSetExtractor;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
@@ -67,7 +66,7 @@ final class JournalTable {
 
     /** The columns and names of all tables of a journal, as a query selects them. */
     private static final List<String> TABLES = List.of(COLUMNS + ", namespace, claimed_by FROM delayqueue_journal",
-            "namespace, identity FROM delayqueue_journal_identity", "revision FROM delayqueue_handled",
+            "namespace, identity, committed_at FROM delayqueue_journal_identity", "revision FROM delayqueue_handled",
             "namespace, queue_name, dead_letter_id, message_id, partition_number, content FROM delayqueue_dead_letter");
 
     /** Compares row {@code o} with row {@code r}. */
@@ -346,28 +345,6 @@ final class JournalTable {
         }
     }
 
-    /** Returns the identity of the journal, which is created once. */
-    String identity() {
-        Supplier<List<String>> read = () -> inOwnTransaction(
-                () -> statement("SELECT identity FROM delayqueue_journal_identity WHERE namespace = :namespace")
-                    .query(String.class)
-                    .list());
-        List<String> known = read.get();
-        if (known.isEmpty()) {
-            try {
-                inOwnTransaction(() -> statement("""
-                        INSERT INTO delayqueue_journal_identity (namespace, identity) VALUES (:namespace, :identity)""")
-                    .param("identity", UUID.randomUUID().toString())
-                    .update());
-            }
-            catch (DuplicateKeyException ex) {
-                logger.debug("Another node has created the identity of the journal", ex);
-            }
-            known = read.get();
-        }
-        return known.get(0);
-    }
-
     private List<JournalRow> rows(Supplier<StatementSpec> query) {
         return inOwnTransaction(() -> query.get().query((row, number) -> JournalRowReader.readOrEmpty(row)).list())
             .stream()
@@ -462,7 +439,7 @@ final class JournalTable {
             .addValue("now", JournalDialect.time());
     }
 
-    private <T> T inOwnTransaction(Supplier<T> statements) {
+    <T> T inOwnTransaction(Supplier<T> statements) {
         try {
             return Objects.requireNonNull(this.own.execute((status) -> statements.get()));
         }
@@ -471,7 +448,7 @@ final class JournalTable {
         }
     }
 
-    private StatementSpec statement(String sql) {
+    StatementSpec statement(String sql) {
         JournalDialect known = dialect();
         String complete = sql.replace("$now", known.now());
         StatementSpec statement = this.jdbc.sql(complete);

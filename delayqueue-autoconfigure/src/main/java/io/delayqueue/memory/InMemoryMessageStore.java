@@ -193,12 +193,10 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     @Override
     public CompletableFuture<LedgerChanges> changes(Partition partition, LedgerRequest request) {
         return in(partition, (queue, now) -> {
-            JournalCalls calls = this.journals.compute(partition,
-                    (key, known) -> (known == null) ? new JournalCalls(request.journal(), 1)
-                            : known.journal().equals(request.journal())
-                                    ? new JournalCalls(known.journal(), known.count() + 1) : known);
-            return calls.journal().equals(request.journal()) ? queue.changes(request, calls.count(), now)
-                    : new LedgerChanges(calls.journal(), calls.count(), 0, List.of());
+            JournalCalls calls = this.journals.compute(partition, (key, known) -> (known == null)
+                    ? new JournalCalls(request.journal(), 1, request.committedAt()) : known.after(request));
+            return calls.accepts(request) ? queue.changes(request, calls.count(), calls.committedAt(), now)
+                    : new LedgerChanges(calls.journal(), calls.count(), calls.committedAt(), 0, List.of());
         });
     }
 
@@ -379,8 +377,20 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
      *
      * @param journal its identity
      * @param count how often it has called
+     * @param committedAt the latest time that a call has named
      */
-    private record JournalCalls(String journal, long count) {
+    private record JournalCalls(String journal, long count, long committedAt) {
+
+        boolean accepts(LedgerRequest request) {
+            return this.journal.equals(request.journal()) && !request.isOlderThan(this.committedAt);
+        }
+
+        JournalCalls after(LedgerRequest request) {
+            return accepts(request)
+                    ? new JournalCalls(this.journal, this.count + 1, Math.max(this.committedAt, request.committedAt()))
+                    : this;
+        }
+
     }
 
     /** Changes or reads one queue, under its lock. */

@@ -85,7 +85,7 @@ final class MemoryLedger {
      * @param values the value of each change; {@code null} if there is nothing to record
      * @param deadLetters the dead letters of the queue
      */
-    LedgerChanges changes(LedgerRequest request, long count, long now,
+    LedgerChanges changes(LedgerRequest request, long count, long committedAt, long now,
             Function<LedgerEntry, @Nullable LedgerChange> values, Map<String, MemoryDeadLetter> deadLetters) {
         this.hasJournal = true;
         long forget = now + request.keep().toMillis();
@@ -108,7 +108,8 @@ final class MemoryLedger {
                 changes.add(change);
             }
         }
-        return new LedgerChanges(request.journal(), count, this.open.size() + (long) this.recorded.size(), changes);
+        return new LedgerChanges(request.journal(), count, committedAt, this.open.size() + (long) this.recorded.size(),
+                changes);
     }
 
     private void recorded(LedgerEntry entry, long forget, Map<String, MemoryDeadLetter> deadLetters) {

@@ -387,8 +387,8 @@ final class MemoryQueue {
     }
 
     /** Forgets changes that a journal has recorded, and returns others. */
-    LedgerChanges changes(LedgerRequest request, long count, long now) {
-        return this.ledger.changes(request, count, Micros.floorToMillis(now), this::change, this.dead);
+    LedgerChanges changes(LedgerRequest request, long count, long committedAt, long now) {
+        return this.ledger.changes(request, count, committedAt, Micros.floorToMillis(now), this::change, this.dead);
     }
 
     private @Nullable LedgerChange change(LedgerEntry entry) {

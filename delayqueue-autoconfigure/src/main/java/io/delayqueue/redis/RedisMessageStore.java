@@ -82,7 +82,7 @@ public final class RedisMessageStore implements MessageStore {
 
     private static final int CLAIM_HEADER = 8;
 
-    private static final int CHANGES_HEADER = 3;
+    private static final int CHANGES_HEADER = 4;
 
     private final RedisScriptExecutor redis;
 
@@ -310,7 +310,7 @@ public final class RedisMessageStore implements MessageStore {
     public CompletableFuture<LedgerChanges> changes(Partition partition, LedgerRequest request) {
         return this.redis.run(RedisScripts.CHANGES, partition, ScriptArguments.ofChanges(request))
             .thenApply((reply) -> new LedgerChanges(text(reply.get(0)), number(reply.get(1)), number(reply.get(2)),
-                    toChanges(reply)));
+                    number(reply.get(3)), toChanges(reply)));
     }
 
     private static List<LedgerChange> toChanges(List<?> reply) {

@@ -9,10 +9,12 @@ import java.util.List;
  * none
  * @param count how often journals have called, this call included; a lower number than
  * that of an earlier call, which means that the store has lost data
+ * @param committedAt the latest time that a call has named; if it is more than
+ * {@link LedgerRequest#MAX_LOSS} after that of this call, nothing was changed
  * @param backlog the number of changes that are not forgotten
  * @param changes the changes that the caller is to record
  */
-public record LedgerChanges(String journal, long count, long backlog, List<LedgerChange> changes) {
+public record LedgerChanges(String journal, long count, long committedAt, long backlog, List<LedgerChange> changes) {
 
     /** Returns the entries of the changes. */
     public List<LedgerEntry> entries() {

@@ -7,13 +7,26 @@ import java.util.List;
  * Holds what a journal asks of a partition.
  *
  * @param journal the identity of the journal, without blanks
+ * @param committedAt the last time that the journal has committed, in milliseconds since
+ * the epoch, on its clock
  * @param claim how long other nodes do not get the returned changes
  * @param keep how long the store remembers an end after its row was deleted
  * @param recorded changes that the journal has recorded
  */
-public record LedgerRequest(String journal, Duration claim, Duration keep, List<LedgerEntry> recorded) {
+public record LedgerRequest(String journal, long committedAt, Duration claim, Duration keep,
+        List<LedgerEntry> recorded) {
 
     /** Maximum number of changes of one call. */
     public static final int LIMIT = 1000;
+
+    /**
+     * Loss of a database that is accepted, as that of a failover to a lagging replica.
+     */
+    public static final Duration MAX_LOSS = Duration.ofMinutes(1);
+
+    /** Returns whether the database of the journal has lost more than is accepted. */
+    public boolean isOlderThan(long seen) {
+        return this.committedAt + MAX_LOSS.toMillis() < seen;
+    }
 
 }

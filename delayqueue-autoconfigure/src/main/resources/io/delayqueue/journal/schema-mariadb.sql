@@ -22,7 +22,8 @@ CREATE TABLE IF NOT EXISTS delayqueue_journal (
 ) ENGINE=InnoDB CHARACTER SET ascii COLLATE ascii_bin;
 CREATE TABLE IF NOT EXISTS delayqueue_journal_identity (
   namespace VARCHAR(64) PRIMARY KEY,
-  identity VARCHAR(36) NOT NULL
+  identity VARCHAR(36) NOT NULL,
+  committed_at BIGINT NOT NULL
 ) ENGINE=InnoDB CHARACTER SET ascii COLLATE ascii_bin;
 CREATE TABLE IF NOT EXISTS delayqueue_dead_letter (
   namespace VARCHAR(64) NOT NULL,

@@ -22,7 +22,8 @@ CREATE INDEX IF NOT EXISTS delayqueue_journal_message ON delayqueue_journal (nam
 CREATE INDEX IF NOT EXISTS delayqueue_journal_claim ON delayqueue_journal (namespace, accepted, claimed_until);
 CREATE TABLE IF NOT EXISTS delayqueue_journal_identity (
   namespace VARCHAR(64) COLLATE "C" PRIMARY KEY,
-  identity VARCHAR(36) NOT NULL
+  identity VARCHAR(36) NOT NULL,
+  committed_at BIGINT NOT NULL
 );
 CREATE TABLE IF NOT EXISTS delayqueue_dead_letter (
   namespace VARCHAR(64) COLLATE "C" NOT NULL,

@@ -5,7 +5,8 @@
 -- the row before, and must not store the message again. So is that of a dead letter's removal.
 --
 -- Counts the calls, so that a journal notices when Redis has lost data: its next call returns a
--- lower number than expected.
+-- lower number than expected. Keeps the latest time that a journal has committed, so that a database
+-- that was restored from a backup is noticed: its time is earlier.
 --
 -- KEYS     all of prelude.lua; used: scheduled, details, attempts, dead-letters, scheduled:priorities,
 --          waiting, revisions, changes, journal
@@ -14,12 +15,15 @@
 -- ARGV[2]  limit    1..1000
 -- ARGV[3]  claim    ms, for which other callers do not get the returned changes
 -- ARGV[4]  keep     ms, for which entries are kept after they were recorded
+-- ARGV[5]  time     ms since the epoch, on the journal's clock: the last one that it has committed
+-- ARGV[6]  loss     ms, by which that may be earlier than the latest time of all calls
 -- then the entries of `changes` that were recorded
 --
--- Returns  { journal, count, backlog, entry, value, entry, value, ... }
+-- Returns  { journal, count, time, backlog, entry, value, entry, value, ... }
 --          journal: identity of the journal to which the partition belongs; if that is not the
---          caller's, nothing was changed; count: of calls, this one included; backlog: how many
---          entries there are; value: of a failure 'failures due', due '' while it is leased; of a
+--          caller's, nothing was changed; count: of calls, this one included; time: the latest
+--          one of all calls; if the caller's is earlier by more than the loss, nothing was changed;
+--          backlog: how many entries there are; value: of a failure 'failures due', due '' while it is leased; of a
 --          dead letter its content, '' if it is gone; else ''
 --
 -- Keeps    I1 to I6 (see schedule.lua)
@@ -27,11 +31,13 @@
 --          with one dead letter
 
 local now_ms = math.floor(clock() / 1000)
-local identity, count = string.match(redis.call('GET', JOURNAL) or '', '^(%S+) (%d+)$')
-if identity and identity ~= ARGV[1] then return { identity, tonumber(count), 0 } end
+local identity, count, time = string.match(redis.call('GET', JOURNAL) or '', '^(%S+) (%d+) (%d+)$')
+if identity and (identity ~= ARGV[1] or tonumber(time) > ARGV[5] + ARGV[6]) then
+  return { identity, tonumber(count), tonumber(time), 0 }
+end
 local limit, forget = tonumber(ARGV[2]), to_digits(-now_ms - ARGV[4])
 redis.call('ZREM', CHANGES, PROBE)
-for i = 5, #ARGV do
+for i = 7, #ARGV do
   local entry = ARGV[i]
   local kind, revision, name = string.match(entry, '^(%a?)(%d+) (.*)$')
   if kind == 'F' then
@@ -57,8 +63,8 @@ local function value_of(kind, revision, name)
   return to_digits(attempts_of(name).failures) .. ' ' .. (waits_until(name) or '')
 end
 
-count = (count or 0) + 1
-local reply, bytes = { ARGV[1], count, 0 }, 0
+count, time = (count or 0) + 1, math.max(time or 0, ARGV[5])
+local reply, bytes = { ARGV[1], count, time, 0 }, 0
 for _, entry in ipairs(redis.call('ZRANGE', CHANGES, '0', to_digits(now_ms), 'BYSCORE', 'LIMIT', 0, limit)) do
   local value = value_of(string.match(entry, '^(%a?)(%d+) (.*)$'))
   if value then
@@ -70,6 +76,6 @@ for _, entry in ipairs(redis.call('ZRANGE', CHANGES, '0', to_digits(now_ms), 'BY
     redis.call('ZREM', CHANGES, entry)
   end
 end
-redis.call('SET', JOURNAL, ARGV[1] .. ' ' .. to_digits(count))
-reply[3] = redis.call('ZCARD', CHANGES)
+redis.call('SET', JOURNAL, ARGV[1] .. ' ' .. to_digits(count) .. ' ' .. to_digits(time))
+reply[4] = redis.call('ZCARD', CHANGES)
 return reply

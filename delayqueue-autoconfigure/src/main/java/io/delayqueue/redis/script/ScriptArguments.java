@@ -96,7 +96,8 @@ public final class ScriptArguments {
     /** Returns the arguments of changes.lua. */
     public static byte[][] ofChanges(LedgerRequest request) {
         List<byte[]> arguments = new ArrayList<>(List.of(bytes(request.journal()), bytes(LedgerRequest.LIMIT),
-                bytes(DueTime.ceilToMillis(request.claim())), bytes(DueTime.ceilToMillis(request.keep()))));
+                bytes(DueTime.ceilToMillis(request.claim())), bytes(DueTime.ceilToMillis(request.keep())),
+                bytes(request.committedAt()), bytes(LedgerRequest.MAX_LOSS.toMillis())));
         request.recorded().forEach((entry) -> arguments.add(bytesOfName(entry.kindAndRevision() + " " + entry.name())));
         return arguments.toArray(byte[][]::new);
     }

@@ -241,14 +241,14 @@ class ReplayedScriptTests {
             .join();
         assertThat(this.store.acknowledge(ORDERS, leases(claimed(1))).join()).containsOnly(true);
         LedgerEntry ended = LedgerEntry.ended(7, "m-0");
-        LedgerRequest request = new LedgerRequest("j", Duration.ofMillis(1), Duration.ZERO, List.of());
+        LedgerRequest request = new LedgerRequest("j", 1, Duration.ofMillis(1), Duration.ZERO, List.of());
 
         LedgerChanges answer = repeated("changes", () -> this.store.changes(ORDERS, request).join());
 
         assertThat(answer.count()).isEqualTo(2);
         await().untilAsserted(
                 () -> assertThat(this.store.changes(ORDERS, request).join().entries()).containsExactly(ended));
-        LedgerRequest deleted = new LedgerRequest("j", Duration.ofMillis(1), Duration.ZERO, List.of(ended));
+        LedgerRequest deleted = new LedgerRequest("j", 1, Duration.ofMillis(1), Duration.ZERO, List.of(ended));
         assertThat(this.store.changes(ORDERS, deleted).join().entries()).isEmpty();
         String stem = this.applications.namespace() + ":{orders}:";
         await().untilAsserted(() -> {

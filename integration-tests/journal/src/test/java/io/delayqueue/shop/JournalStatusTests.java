@@ -94,7 +94,7 @@ class JournalStatusTests {
     /** A queue is left alone if it belongs to the journal of another database. */
     @Test
     void aQueueOfAnotherJournalIsReported() {
-        redis.commands().set("dq:{" + ORDERS + "}:journal", "another 7");
+        redis.commands().set("dq:{" + ORDERS + "}:journal", "another 7 1");
         start(ShopDatabase.H2);
 
         this.context.getBean(DelayQueueTemplate.class).send(ORDERS, "1", "later", Duration.ofHours(1));
@@ -102,7 +102,7 @@ class JournalStatusTests {
         await().untilAsserted(() -> assertThat(health().getStatus()).isEqualTo(Status.DOWN));
         assertThat(health().getDetails().get("problems").toString())
             .contains("[orders] belong to the journal of another");
-        assertThat(redis.commands().get("dq:{" + ORDERS + "}:journal")).isEqualTo("another 7");
+        assertThat(redis.commands().get("dq:{" + ORDERS + "}:journal")).isEqualTo("another 7 1");
     }
 
     private Health health() {

@@ -19,6 +19,7 @@ import io.delayqueue.store.Lease;
 import io.delayqueue.store.LedgerChange;
 import io.delayqueue.store.LedgerChanges;
 import io.delayqueue.store.LedgerEntry;
+import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.LedgerEntry.Kind;
 import org.junit.jupiter.api.Test;
 
@@ -378,6 +379,28 @@ public abstract class JournalCases extends StoreCases {
         assertThat(own.backlog()).isOne();
         assertThat(own.entries()).containsExactly(FIRST);
         forget(FIRST);
+    }
+
+    /** P1: nothing is returned to a database that was restored from a backup. */
+    @Test
+    void aJournalThatIsOlderThanTheStoreIsRejected() {
+        long loss = LedgerRequest.MAX_LOSS.toMillis();
+        this.dq.acknowledge(leasedOfJournal());
+        LedgerChanges before = this.dq.changes(JOURNAL, 1_000_000 + loss);
+        this.dq.changes(JOURNAL, 1_000_000);
+        this.dq.advance(LEASE.plusSeconds(1));
+
+        LedgerChanges older = this.dq.changes(JOURNAL, 999_999, FIRST);
+
+        assertThat(older).isEqualTo(new LedgerChanges(JOURNAL, before.count() + 1, 1_000_000 + loss, 0, List.of()));
+        LedgerChanges own = this.dq.changes(JOURNAL, 1_000_000);
+        assertThat(own.committedAt()).isEqualTo(1_000_000 + loss);
+        assertThat(own.entries()).containsExactly(FIRST);
+        this.dq.changes(JOURNAL, 1_000_000, FIRST);
+        this.dq.advance(DELAY.plusSeconds(1));
+        LedgerChanges last = this.dq.changes(JOURNAL, 2_000_000 + loss);
+        assertThat(last.committedAt()).isEqualTo(2_000_000 + loss);
+        assertThat(last.backlog()).isZero();
     }
 
     private Lease leasedOfJournal() {

@@ -1,0 +1,201 @@
+package io.delayqueue.shop;
+
+import java.nio.file.Path;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+
+import io.delayqueue.SendOutcome;
+import io.delayqueue.actuator.JournalHealthIndicator;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.journal.HandledMessages;
+import io.delayqueue.journal.JournalFactory;
+import io.delayqueue.journal.RestorePlan;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.transaction.PlatformTransactionManager;
+
+import static io.delayqueue.shop.Shop.ORDERS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests a ledger whose database was restored from a backup: it holds rows of messages
+ * that have ended since, and assigns revisions again that messages in Redis have.
+ */
+@Tag("server")
+class RestoredDatabaseTests {
+
+    private static final Duration LATER = Duration.ofHours(1);
+
+    private RedisServer redis;
+
+    private ShopApplication shop;
+
+    @TempDir
+    private Path directory;
+
+    @BeforeEach
+    void startRedis() {
+        this.redis = RedisServer.start(RedisBinary.preferred());
+    }
+
+    @AfterEach
+    void stop() {
+        this.shop.close();
+        this.redis.close();
+    }
+
+    /**
+     * P1, P5: after the restore of a backup nothing is relayed, restored, handled in a
+     * transaction or deleted until an operator has decided.
+     */
+    @Test
+    void aDatabaseThatIsOlderThanRedisIsLeftAlone() throws SQLException {
+        Path backup = backUp();
+        commitLaterTime(Duration.ofMinutes(5));
+        await().atMost(Duration.ofMinutes(1))
+            .untilAsserted(() -> assertThat(this.redis.commands().zcard("dq:{" + ORDERS + "}:changes")).isZero());
+        restore(backup);
+
+        this.shop = ShopApplication.start(this.redis, url("restored"));
+        await().untilAsserted(() -> assertThat(health().getStatus()).isEqualTo(Status.DOWN));
+        assertThat(health().getDetails().get("problems").toString()).contains("is older than Redis");
+        this.shop.makeOverdue();
+        assertThat(this.shop.queue().send(ORDERS, "later", "again", LATER).outcome()).isEqualTo(SendOutcome.RECORDED);
+        assertThat(this.shop.journal().restore(RestorePlan.all()).restored()).isZero();
+        assertThat(this.shop.rows()).isEqualTo(2);
+        assertThat(this.shop.shop().handled).isEmpty();
+        assertThat(this.shop.queue().find(ORDERS, "later").orElseThrow().payload()).isEqualTo("\"later\"");
+        assertThatIllegalStateException().isThrownBy(() -> handle(Long.MAX_VALUE))
+            .withMessageContaining("is older than");
+        assertThat(committedAt()).isLessThan(System.currentTimeMillis());
+
+        this.shop.jdbc().sql("ALTER TABLE delayqueue_journal ALTER COLUMN revision RESTART WITH 1000000").update();
+        this.shop.jdbc()
+            .sql("UPDATE delayqueue_journal_identity SET committed_at = ?")
+            .param(System.currentTimeMillis() + Duration.ofMinutes(5).toMillis())
+            .update();
+
+        await().untilAsserted(() -> assertThat(health().getStatus()).isEqualTo(Status.UP));
+        await().atMost(Duration.ofMinutes(1))
+            .untilAsserted(() -> assertThat(this.shop.shop().handled).containsExactly("handled since"));
+        assertThat(this.shop.queue().send(ORDERS, "new", "new", LATER).outcome()).isEqualTo(SendOutcome.SCHEDULED);
+    }
+
+    /**
+     * A database that has lost its last transactions, as after a failover to a lagging
+     * replica, does not stop the ledger.
+     */
+    @Test
+    void aLossOfSecondsIsAccepted() throws SQLException {
+        Path backup = backUp();
+        commitLaterTime(Duration.ofSeconds(50));
+        restore(backup);
+
+        this.shop = ShopApplication.start(this.redis, url("restored"));
+
+        assertThat(this.shop.queue().send(ORDERS, "new", "new", LATER).outcome()).isEqualTo(SendOutcome.SCHEDULED);
+        String before = calls();
+        await().untilAsserted(() -> assertThat(calls()).isNotEqualTo(before));
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
+    }
+
+    /**
+     * Nodes commit times in turn: one that has read the time before the others is not
+     * older.
+     */
+    @Test
+    void aNodeThatIsBehindTheOthersIsNotOlder() {
+        this.shop = ShopApplication.start(this.redis, url("current"));
+        this.shop.queue().send(ORDERS, "1", "later", LATER);
+        await().untilAsserted(() -> assertThat(calls()).isNotNull());
+        for (int minutes = 2; minutes < 20; minutes += 2) {
+            commitLaterTime(Duration.ofMinutes(minutes));
+            String before = calls();
+            await().untilAsserted(() -> assertThat(calls()).isNotEqualTo(before));
+            assertThat(health().getStatus()).isEqualTo(Status.UP);
+        }
+    }
+
+    /**
+     * Makes a backup in which a message waits that is handled after it, and sends
+     * another.
+     */
+    private Path backUp() {
+        Path backup = this.directory.resolve("backup.sql");
+        this.shop = ShopApplication.start(this.redis, url("current"));
+        this.shop.queue().send(ORDERS, "1", "handled since", Duration.ofSeconds(3));
+        await().untilAsserted(() -> assertThat(accepted()).isOne());
+        this.shop.jdbc().sql("SCRIPT TO '" + backup + "'").query().listOfRows();
+        await().untilAsserted(() -> assertThat(this.shop.shop().handled).containsExactly("handled since"));
+        await().untilAsserted(() -> assertThat(this.shop.rows()).isZero());
+        this.shop.queue().send(ORDERS, "later", "later", LATER);
+        await().untilAsserted(() -> assertThat(accepted()).isOne());
+        return backup;
+    }
+
+    /** Commits the time that the database has after a while, and waits for a call. */
+    private void commitLaterTime(Duration time) {
+        long later = System.currentTimeMillis() + time.toMillis();
+        this.shop.jdbc().sql("UPDATE delayqueue_journal_identity SET committed_at = ?").param(later).update();
+        await().untilAsserted(() -> assertThat(calls()).endsWith(" " + later));
+    }
+
+    private void restore(Path backup) throws SQLException {
+        this.shop.close();
+        try (Connection restored = DriverManager.getConnection(url("restored"), "sa", "");
+                Statement statement = restored.createStatement()) {
+            statement.execute("RUNSCRIPT FROM '" + backup + "'");
+        }
+    }
+
+    private void handle(long revision) {
+        HandledMessages messages = this.shop.context()
+            .getBean(JournalFactory.class)
+            .handledMessages(this.shop.context().getBean(PlatformTransactionManager.class));
+        try {
+            messages.execute(revision, () -> true);
+        }
+        catch (RuntimeException ex) {
+            throw ex;
+        }
+        catch (Throwable ex) {
+            throw new AssertionError(ex);
+        }
+    }
+
+    private long committedAt() {
+        return this.shop.jdbc().sql("SELECT committed_at FROM delayqueue_journal_identity").query(Long.class).single();
+    }
+
+    private String url(String name) {
+        return "jdbc:h2:mem:%s-%s;DB_CLOSE_DELAY=-1".formatted(name, this.directory.getFileName());
+    }
+
+    private Health health() {
+        return new JournalHealthIndicator(this.shop.context().getBean(JournalFactory.class).status()).health();
+    }
+
+    private String calls() {
+        return this.redis.commands().get("dq:{" + ORDERS + "}:journal");
+    }
+
+    private long accepted() {
+        return this.shop.jdbc()
+            .sql("SELECT COUNT(*) FROM delayqueue_journal WHERE accepted = TRUE")
+            .query(Long.class)
+            .single();
+    }
+
+}
