@@ -196,7 +196,7 @@ final class JournalOffers {
     private <T> CompletableFuture<T> limited(JournalRow row, long begin, Function<Offer, CompletableFuture<T>> call) {
         QueueName queue = row.request().queue();
         try {
-            return call.apply(new Offer(row.revision(), deadline(queue, begin), row.failures()))
+            return call.apply(new Offer(row.revision(), deadline(queue, begin), row.accepted() ? row.failures() : null))
                 .whenComplete((answer, failure) -> {
                     if (failure != null) {
                         this.clock.forget(queue);

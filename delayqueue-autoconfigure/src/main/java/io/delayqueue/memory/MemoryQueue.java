@@ -103,13 +103,14 @@ final class MemoryQueue {
 
     /** Stores a message; keeps or replaces one that has its id. */
     SendResult send(NewMessage sent, @Nullable Offer offer, long now) {
-        MemoryMessage fresh = MemoryMessage.of(sent, now);
+        boolean restored = offer != null && offer.restores() && !sent.due().relative();
+        MemoryMessage fresh = MemoryMessage.of(sent, restored ? 0 : now);
         MemoryMessage there = waitingOrLeased(fresh.id, now);
         if (this.ledger.hasEnded(fresh) || (there != null && fresh.revision != 0 && there.revision > fresh.revision)) {
             return sent(fresh, SendOutcome.KEPT, now);
         }
         if (there == null) {
-            fresh.failures = (offer != null) ? offer.failures() : 0;
+            fresh.failures = (offer != null) ? Objects.requireNonNullElse(offer.failures(), 0) : 0;
             put(fresh);
             return sent(fresh, SendOutcome.SCHEDULED, now);
         }

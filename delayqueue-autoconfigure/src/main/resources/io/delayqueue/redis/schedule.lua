@@ -25,7 +25,8 @@
 -- ARGV[1]  version   of the sender's layout of partitions, '' if all ids are new
 -- ARGV[2]  held      1 to leave out ids that are not held, else 0
 -- ARGV[3]  deadline  microseconds, after which the call is rejected; '' for none
--- ARGV[4]  failures  of a message that the journal restores, else 0
+-- ARGV[4]  failures  of messages that the journal restores: those that are lost are due when they
+--                    were, even if that is past; '' for messages that are sent
 -- ARGV from [5] on, for each message, with ids that differ:
 --   +0  id
 --   +1  stamp + envelope   the stamp begins with 's', or with 'S' if a journal has the message
@@ -144,7 +145,7 @@ local function admit(id, value, due, expiry, lane, group, mode)
       redis.call('HDEL', REVISIONS, id) -- it was lost, and has not ended
       earliest = min_or_nil(earliest, delete_messages({ id }))
     end
-    if ARGV[4] ~= '0' then
+    if (tonumber(ARGV[4]) or 0) > 0 then
       set_attempts(id, { failures = tonumber(ARGV[4]), lapses = 0, redelivered = 0, by = 'h', token = '0', first = '' })
     end
     earliest = min_or_nil(earliest, store_message(id, value, due, expiry, lane, group))
@@ -185,7 +186,8 @@ end
 
 for i, id in ipairs(ids) do
   local at = FIRST + (i - 1) * FIELDS
-  local due = due_time(ARGV[at + 2], now)
+  local past = ARGV[4] ~= '' and string.sub(ARGV[at + 2], 1, 1) ~= '+'
+  local due = past and tonumber(ARGV[at + 2]) or due_time(ARGV[at + 2], now)
   local expiry = ARGV[at + 3] ~= '0' and due + tonumber(ARGV[at + 3]) or 0
   local outcome, due_there = admit(id, ARGV[at + 1], due, expiry, tonumber(ARGV[at + 4]), ARGV[at + 6],
     ARGV[at + 5])

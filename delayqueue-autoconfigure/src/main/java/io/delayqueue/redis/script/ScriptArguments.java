@@ -60,7 +60,8 @@ public final class ScriptArguments {
         arguments[0] = ifHeld ? bytes(target.version()) : version(target, messages);
         arguments[1] = bytes(ifHeld ? 1 : 0);
         arguments[2] = (target.offer() != null) ? bytes(target.offer().deadline()) : new byte[0];
-        arguments[3] = bytes((target.offer() != null) ? target.offer().failures() : 0);
+        arguments[3] = (target.offer() != null && target.offer().failures() != null) ? bytes(target.offer().failures())
+                : new byte[0];
         int at = SCHEDULE_HEADER;
         for (NewMessage message : messages) {
             arguments[at++] = bytesOfName(message.id());

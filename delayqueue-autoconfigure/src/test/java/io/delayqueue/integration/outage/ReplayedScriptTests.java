@@ -237,7 +237,7 @@ class ReplayedScriptTests {
         NewMessage message = new NewMessage("m-0", false, DueTime.NOW, OnDuplicate.KEEP, 4, null, null,
                 new byte[] { 'x' }, 0, 7);
         this.store
-            .schedule(PartitionTarget.first(ORDERS.queue()).with(new Offer(7, Long.MAX_VALUE, 0)), List.of(message))
+            .schedule(PartitionTarget.first(ORDERS.queue()).with(new Offer(7, Long.MAX_VALUE, null)), List.of(message))
             .join();
         assertThat(this.store.acknowledge(ORDERS, leases(claimed(1))).join()).containsOnly(true);
         LedgerEntry ended = LedgerEntry.ended(7, "m-0");

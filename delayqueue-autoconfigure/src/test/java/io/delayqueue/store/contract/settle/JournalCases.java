@@ -9,24 +9,29 @@ import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.OnDuplicate;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.fixtures.store.ClaimedMessageValues;
 import io.delayqueue.fixtures.store.StoreCases;
 import io.delayqueue.fixtures.store.StoreFixture;
+import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.LedgerChange;
 import io.delayqueue.store.LedgerChanges;
 import io.delayqueue.store.LedgerEntry;
-import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.LedgerEntry.Kind;
+import io.delayqueue.store.LedgerRequest;
+import io.delayqueue.store.NewMessage;
 import org.junit.jupiter.api.Test;
 
+import static io.delayqueue.fixtures.store.GroupValues.dueAt;
 import static io.delayqueue.fixtures.store.StoreValues.DELAY;
 import static io.delayqueue.fixtures.store.StoreValues.ID;
 import static io.delayqueue.fixtures.store.StoreValues.LEASE;
 import static io.delayqueue.fixtures.store.StoreValues.at;
+import static io.delayqueue.fixtures.store.StoreValues.envelope;
 import static io.delayqueue.fixtures.store.StoreValues.expiring;
 import static io.delayqueue.fixtures.store.StoreValues.follow;
 import static io.delayqueue.fixtures.store.StoreValues.held;
@@ -173,6 +178,26 @@ public abstract class JournalCases extends StoreCases {
         this.dq.advance(LEASE.plusSeconds(1));
         this.dq.claim(1, LEASE, ExpiryPolicy.DROP);
         forget(FIRST);
+    }
+
+    /**
+     * P10, P11: a message that is restored late has its place in its group, and expires.
+     */
+    @Test
+    void aRestoredMessageIsDueWhenItWas() {
+        this.dq.advance(DELAY.multipliedBy(2));
+
+        assertThat(this.dq.restore(dueAt("g", "second", at(9)), 8, 0).dueAt()).isEqualTo(at(9));
+        this.dq.restore(dueAt("g", "first", at(1)), 7, 0);
+        this.dq.restore(new NewMessage("expired", false, DueTime.at(at(5)), OnDuplicate.KEEP, 5, DELAY, null,
+                envelope("expired")), 9, 0);
+        assertThat(this.dq.offer(dueAt("h", "sent", at(2)), 10).dueAt()).isEqualTo(at(20));
+
+        assertThat(this.dq.drained()).hasSize(3).containsSubsequence("first", "second");
+        assertThat(this.dq.statistics().scheduled()).isZero();
+        this.dq.changes(JOURNAL, this.dq.changes(JOURNAL).entries().toArray(LedgerEntry[]::new));
+        this.dq.advance(DELAY.plusSeconds(1));
+        assertThat(this.dq.changes(JOURNAL).backlog()).isZero();
     }
 
     @Test
