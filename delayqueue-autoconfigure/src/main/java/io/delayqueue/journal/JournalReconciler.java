@@ -88,6 +88,9 @@ final class JournalReconciler implements SmartLifecycle {
     /** How often journals have called each partition. */
     private final Map<Partition, Long> counts = new HashMap<>();
 
+    /** The entries of partitions that are to be restored. */
+    private final Map<Partition, LedgerEntry> lost = new HashMap<>();
+
     /** The queues to restore. */
     private final Map<QueueName, Loss> losses = new HashMap<>();
 
@@ -260,13 +263,22 @@ final class JournalReconciler implements SmartLifecycle {
                 return false;
             }
             compareCount(partition, changes.count());
+            List<LedgerEntry> done = new ArrayList<>();
+            for (LedgerEntry entry : changes.entries()) {
+                if (entry.kind() == Kind.LOST) {
+                    this.lost.put(partition, entry);
+                    this.losses.putIfAbsent(queue, new Loss(false, false, System.nanoTime()));
+                }
+                else {
+                    done.add(entry);
+                }
+            }
             backlog += changes.backlog();
             this.recorded.remove(partition);
-            if (!changes.changes().isEmpty()) {
+            if (!done.isEmpty()) {
                 this.ledger.record(partition, changes.changes());
-                this.status
-                    .addEnded((int) changes.entries().stream().filter((entry) -> entry.kind() == Kind.ENDED).count());
-                this.recorded.put(partition, changes.entries());
+                this.status.addEnded((int) done.stream().filter((entry) -> entry.kind() == Kind.ENDED).count());
+                this.recorded.put(partition, done);
             }
             more |= changes.changes().size() == LedgerRequest.LIMIT;
         }
@@ -280,12 +292,8 @@ final class JournalReconciler implements SmartLifecycle {
 
     /** Records a loss if the number of calls is not greater than before. */
     private void compareCount(Partition partition, long count) {
-        boolean certain = count <= this.counts.getOrDefault(partition, 0L);
-        if (certain) {
+        if (count <= this.counts.getOrDefault(partition, 0L)) {
             this.losses.put(partition.queue(), new Loss(true, false, System.nanoTime()));
-        }
-        else if (count == 1) {
-            this.losses.putIfAbsent(partition.queue(), new Loss(false, false, System.nanoTime()));
         }
         this.counts.put(partition, count);
     }
@@ -324,6 +332,17 @@ final class JournalReconciler implements SmartLifecycle {
         }
         else {
             this.losses.remove(queue);
+            recordRestored(queue);
+        }
+    }
+
+    /** Reports the partitions of a queue as restored, by their next calls. */
+    private void recordRestored(QueueName queue) {
+        List<Partition> restored = this.lost.keySet().stream().filter((each) -> each.queue().equals(queue)).toList();
+        for (Partition partition : restored) {
+            List<LedgerEntry> entries = new ArrayList<>(recordedOf(partition));
+            entries.add(this.lost.remove(partition));
+            this.recorded.put(partition, entries);
         }
     }
 
@@ -392,8 +411,7 @@ final class JournalReconciler implements SmartLifecycle {
      * Holds why a queue is to be restored.
      *
      * @param certain whether Redis is known to have lost data of it; if not, the queue is
-     * new, was paired with another journal, or Redis has lost it while no node was
-     * running
+     * new, was paired with another journal, or Redis has lost it unnoticed by this node
      * @param repeated whether it was restored once
      * @param notBefore when it is to be restored, in nanoseconds of the monotonic clock
      */

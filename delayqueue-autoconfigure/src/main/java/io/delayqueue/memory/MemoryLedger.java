@@ -88,6 +88,9 @@ final class MemoryLedger {
     LedgerChanges changes(LedgerRequest request, long count, long committedAt, long now,
             Function<LedgerEntry, @Nullable LedgerChange> values, Map<String, MemoryDeadLetter> deadLetters) {
         this.hasJournal = true;
+        if (count == 1) {
+            this.open.put(new LedgerEntry(Kind.LOST, now, ""), 0L);
+        }
         long forget = now + request.keep().toMillis();
         request.recorded().forEach((entry) -> recorded(entry, forget, deadLetters));
         this.recorded.values().removeIf((until) -> until < now);
@@ -129,7 +132,7 @@ final class MemoryLedger {
                     removed(entry.name());
                 }
             }
-            case FAILED -> {
+            case FAILED, LOST -> {
                 // Nothing refers to it.
             }
         }

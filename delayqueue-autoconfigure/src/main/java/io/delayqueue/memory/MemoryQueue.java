@@ -399,7 +399,7 @@ final class MemoryQueue {
                 MemoryDeadLetter deadLetter = this.dead.get(entry.name());
                 yield (deadLetter != null) ? new LedgerChange(entry, deadLetter.toBytes()) : LedgerChange.of(entry);
             }
-            case ENDED, DEAD_LETTER_REMOVED -> LedgerChange.of(entry);
+            case ENDED, DEAD_LETTER_REMOVED, LOST -> LedgerChange.of(entry);
         };
     }
 

@@ -3,11 +3,11 @@ package io.delayqueue.store;
 import java.util.Arrays;
 
 /**
- * Names a change of a message that its journal is to record.
+ * Names a change that a journal is to record.
  *
  * @param kind the kind of change
  * @param revision the row of the message; 0 if it does not matter
- * @param name the id of the message; of a dead letter, its id
+ * @param name the id of the message; of a dead letter, its id; else empty
  */
 public record LedgerEntry(Kind kind, long revision, String name) {
 
@@ -43,7 +43,13 @@ public record LedgerEntry(Kind kind, long revision, String name) {
         DEAD_LETTERED("D"),
 
         /** A dead letter was redriven or removed. */
-        DEAD_LETTER_REMOVED("R");
+        DEAD_LETTER_REMOVED("R"),
+
+        /**
+         * A journal has called the partition for the first time: it is new, or the store
+         * has lost it. Recorded once its messages are restored.
+         */
+        LOST("L");
 
         private final String prefix;
 

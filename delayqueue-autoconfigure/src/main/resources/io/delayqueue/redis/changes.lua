@@ -5,7 +5,8 @@
 -- the row before, and must not store the message again. So is that of a dead letter's removal.
 --
 -- Counts the calls, so that a journal notices when Redis has lost data: its next call returns a
--- lower number than expected. Keeps the latest time that a journal has committed, so that a database
+-- lower number than expected. The first call adds an entry to `changes` that remains until a journal
+-- has restored the partition, as the process that does may end before it has. Keeps the latest time that a journal has committed, so that a database
 -- that was restored from a backup is noticed: its time is earlier.
 --
 -- KEYS     all of prelude.lua; used: scheduled, details, attempts, dead-letters, scheduled:priorities,
@@ -40,7 +41,7 @@ redis.call('ZREM', CHANGES, PROBE)
 for i = 7, #ARGV do
   local entry = ARGV[i]
   local kind, revision, name = string.match(entry, '^(%a?)(%d+) (.*)$')
-  if kind == 'F' then
+  if kind == 'F' or kind == 'L' then
     -- At 0 the message has failed again since.
     if (tonumber(redis.call('ZSCORE', CHANGES, entry)) or 0) > 0 then redis.call('ZREM', CHANGES, entry) end
   elseif kind == 'D' then
@@ -63,6 +64,7 @@ local function value_of(kind, revision, name)
   return to_digits(attempts_of(name).failures) .. ' ' .. (waits_until(name) or '')
 end
 
+if not identity then redis.call('ZADD', CHANGES, '0', 'L' .. to_digits(now_ms) .. ' ') end
 count, time = (count or 0) + 1, math.max(time or 0, ARGV[5])
 local reply, bytes = { ARGV[1], count, time, 0 }, 0
 for _, entry in ipairs(redis.call('ZRANGE', CHANGES, '0', to_digits(now_ms), 'BYSCORE', 'LIMIT', 0, limit)) do

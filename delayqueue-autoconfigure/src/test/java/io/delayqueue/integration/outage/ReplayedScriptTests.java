@@ -246,9 +246,10 @@ class ReplayedScriptTests {
         LedgerChanges answer = repeated("changes", () -> this.store.changes(ORDERS, request).join());
 
         assertThat(answer.count()).isEqualTo(2);
-        await().untilAsserted(
-                () -> assertThat(this.store.changes(ORDERS, request).join().entries()).containsExactly(ended));
-        LedgerRequest deleted = new LedgerRequest("j", 1, Duration.ofMillis(1), Duration.ZERO, List.of(ended));
+        List<LedgerEntry> entries = await().until(() -> this.store.changes(ORDERS, request).join().entries(),
+                (all) -> all.size() == 2); // the first call of a journal adds one
+        assertThat(entries).contains(ended);
+        LedgerRequest deleted = new LedgerRequest("j", 1, Duration.ofMillis(1), Duration.ZERO, entries);
         assertThat(this.store.changes(ORDERS, deleted).join().entries()).isEmpty();
         String stem = this.applications.namespace() + ":{orders}:";
         await().untilAsserted(() -> {

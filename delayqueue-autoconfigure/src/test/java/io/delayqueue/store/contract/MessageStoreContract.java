@@ -25,6 +25,7 @@ import io.delayqueue.store.contract.send.SendReplaceCases;
 import io.delayqueue.store.contract.settle.AcknowledgeCases;
 import io.delayqueue.store.contract.settle.DeadLetterCases;
 import io.delayqueue.store.contract.settle.ExtendCases;
+import io.delayqueue.store.contract.settle.JournalCallCases;
 import io.delayqueue.store.contract.settle.JournalCases;
 import io.delayqueue.store.contract.settle.JournalOfferCases;
 import io.delayqueue.store.contract.settle.PurgeCases;
@@ -92,6 +93,16 @@ public abstract class MessageStoreContract implements StoreFixture {
     class MessagesOfAJournal extends JournalCases {
 
         MessagesOfAJournal() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
+    /** P1, P6: an offer of a journal has the effect of its state, and no other. */
+    @Nested
+    class CallsOfAJournal extends JournalCallCases {
+
+        CallsOfAJournal() {
             super(MessageStoreContract.this);
         }
 

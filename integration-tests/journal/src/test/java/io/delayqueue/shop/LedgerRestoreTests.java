@@ -47,6 +47,8 @@ class LedgerRestoreTests {
 
     private static final Duration LATER = Duration.ofHours(1);
 
+    private static final String STEM = "dq:{" + ORDERS + "}:";
+
     private static RedisServer redis;
 
     private ConfigurableApplicationContext context;
@@ -147,6 +149,28 @@ class LedgerRestoreTests {
         assertThat(rows()).isOne();
     }
 
+    /** P1: no send is lost when the node that restores a queue does not finish. */
+    @EachDatabase
+    void aRestoreIsRepeatedByAnotherNode(ShopDatabase database) {
+        String url = database.url();
+        start(url);
+        this.queue.send(ORDERS, "1", "later", LATER);
+        StoredMessage before = found("1");
+        awaitCalls();
+        this.context.close();
+        String[] calls = redis.commands().get(STEM + "journal").split(" ");
+        redis.commands().flushall();
+        // as after the first call of a node that died before it had restored the queue
+        redis.commands().set(STEM + "journal", calls[0] + " 1 " + calls[2]);
+        String entry = "L1 ";
+        redis.commands().zadd(STEM + "changes", 1, entry);
+
+        start(url);
+
+        await().untilAsserted(() -> assertThat(this.queue.find(ORDERS, "1")).contains(before));
+        await().untilAsserted(() -> assertThat(redis.commands().zscore(STEM + "changes", entry)).isNull());
+    }
+
     /** P6: a restore brings nothing back that was cancelled, moved or replaced. */
     @EachDatabase
     void aRestoreHasTheLastStateOfEachMessage(ShopDatabase database) {
@@ -186,7 +210,7 @@ class LedgerRestoreTests {
         await().untilAsserted(() -> assertThat(redis.commands().exists("dq:{" + ORDERS + "}:journal")).isOne());
         Map<String, byte[]> older = new HashMap<>();
         redis.commands().keys("dq:*").forEach((key) -> older.put(key, redis.commands().dump(key)));
-        String calls = redis.commands().get("dq:{" + ORDERS + "}:journal");
+        String calls = redis.commands().get(STEM + "journal");
         assertThat(this.queue.cancel(ORDERS, "cancelled")).isEqualTo(CancelResult.CANCELLED);
         assertThat(this.queue.reschedule(ORDERS, "moved", LATER.multipliedBy(2)))
             .isEqualTo(RescheduleResult.RESCHEDULED);
@@ -349,7 +373,6 @@ class LedgerRestoreTests {
 
     /** Removes a message from Redis, as an operator could by mistake. */
     private void remove(String id) {
-        String stem = "dq:{" + ORDERS + "}:";
         awaitCalls();
         await().untilAsserted(() -> assertThat(
                 jdbc().sql("SELECT COUNT(*) FROM delayqueue_journal WHERE message_id = ? AND accepted = TRUE")
@@ -357,9 +380,9 @@ class LedgerRestoreTests {
                     .query(Long.class)
                     .single())
             .isOne());
-        assertThat(redis.commands().hdel(stem + "messages", id)).isOne();
-        redis.commands().hdel(stem + "revisions", id);
-        assertThat(redis.commands().zrem(stem + "scheduled", id)).isOne();
+        assertThat(redis.commands().hdel(STEM + "messages", id)).isOne();
+        redis.commands().hdel(STEM + "revisions", id);
+        assertThat(redis.commands().zrem(STEM + "scheduled", id)).isOne();
     }
 
     /**

@@ -19,11 +19,10 @@ import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.LedgerChange;
-import io.delayqueue.store.LedgerChanges;
 import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.LedgerEntry.Kind;
-import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.NewMessage;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static io.delayqueue.fixtures.store.GroupValues.dueAt;
@@ -53,6 +52,11 @@ public abstract class JournalCases extends StoreCases {
 
     public JournalCases(StoreFixture contract) {
         super(contract);
+    }
+
+    @BeforeEach
+    void restoreThePartition() {
+        this.dq.restored(JOURNAL);
     }
 
     @Test
@@ -375,57 +379,6 @@ public abstract class JournalCases extends StoreCases {
         assertThat(this.dq.find()).contains(waiting("first", at(10)));
         this.dq.cancel();
         forget(FIRST);
-    }
-
-    @Test
-    void anEndedMessageIsReturnedToOneCallerAtATime() {
-        this.dq.acknowledge(leasedOfJournal());
-
-        assertThat(this.dq.changes(JOURNAL).entries()).containsExactly(FIRST);
-        assertThat(this.dq.changes(JOURNAL).entries()).isEmpty();
-        this.dq.advance(LEASE.plusSeconds(1));
-
-        assertThat(this.dq.changes(JOURNAL).entries()).containsExactly(FIRST);
-        forget(FIRST);
-    }
-
-    @Test
-    void callsAreCountedAndAnotherJournalIsRejected() {
-        this.dq.acknowledge(leasedOfJournal());
-        long count = this.dq.changes(JOURNAL).count();
-        this.dq.advance(LEASE.plusSeconds(1));
-
-        LedgerChanges other = this.dq.changes("journal-2", FIRST);
-
-        assertThat(other.journal()).isEqualTo(JOURNAL);
-        assertThat(other.entries()).isEmpty();
-        LedgerChanges own = this.dq.changes(JOURNAL);
-        assertThat(own.count()).isEqualTo(count + 1);
-        assertThat(own.backlog()).isOne();
-        assertThat(own.entries()).containsExactly(FIRST);
-        forget(FIRST);
-    }
-
-    /** P1: nothing is returned to a database that was restored from a backup. */
-    @Test
-    void aJournalThatIsOlderThanTheStoreIsRejected() {
-        long loss = LedgerRequest.MAX_LOSS.toMillis();
-        this.dq.acknowledge(leasedOfJournal());
-        LedgerChanges before = this.dq.changes(JOURNAL, 1_000_000 + loss);
-        this.dq.changes(JOURNAL, 1_000_000);
-        this.dq.advance(LEASE.plusSeconds(1));
-
-        LedgerChanges older = this.dq.changes(JOURNAL, 999_999, FIRST);
-
-        assertThat(older).isEqualTo(new LedgerChanges(JOURNAL, before.count() + 1, 1_000_000 + loss, 0, List.of()));
-        LedgerChanges own = this.dq.changes(JOURNAL, 1_000_000);
-        assertThat(own.committedAt()).isEqualTo(1_000_000 + loss);
-        assertThat(own.entries()).containsExactly(FIRST);
-        this.dq.changes(JOURNAL, 1_000_000, FIRST);
-        this.dq.advance(DELAY.plusSeconds(1));
-        LedgerChanges last = this.dq.changes(JOURNAL, 2_000_000 + loss);
-        assertThat(last.committedAt()).isEqualTo(2_000_000 + loss);
-        assertThat(last.backlog()).isZero();
     }
 
     private Lease leasedOfJournal() {

@@ -90,6 +90,7 @@ public abstract class JournalOfferCases extends StoreCases {
     @ParameterizedTest(name = "{0} x {1}: {2}")
     @MethodSource("cells")
     void hasTheAnswerAndTheEffectOfItsCell(String state, String request, String cell) {
+        this.dq.restored("journal-1");
         begin(state);
 
         assertThat(answer(request)).isEqualTo(cell.split(" ")[0]);
