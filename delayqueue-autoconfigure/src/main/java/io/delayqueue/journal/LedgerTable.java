@@ -100,7 +100,11 @@ final class LedgerTable {
             insertDeadLetters(partition, sorted);
             deleteMessages(partition, sorted);
             update("""
-                    UPDATE delayqueue_journal SET failures = :failures, due_millis = COALESCE(:due, due_millis)
+                    UPDATE delayqueue_journal SET failures = :failures, ttl_millis = CASE
+                        WHEN ttl_millis > :due - due_millis THEN ttl_millis - (:due - due_millis)
+                        WHEN ttl_millis IS NOT NULL AND :due > due_millis THEN 1
+                        ELSE ttl_millis END,
+                      due_millis = COALESCE(:due, due_millis)
                     WHERE revision = :revision AND namespace = :namespace AND queue_name = :queue
                       AND message_id = :id AND failures < :failures""", partition, sorted, Kind.FAILED::equals);
             update("""

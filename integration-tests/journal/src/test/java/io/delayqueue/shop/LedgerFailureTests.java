@@ -7,6 +7,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DelayedListener;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.StoredMessage;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.template.DelayQueueTemplate;
@@ -89,6 +91,30 @@ class LedgerFailureTests {
         await().atMost(Duration.ofMinutes(2)).untilAsserted(() -> assertThat(deadLetters()).hasSize(1));
         assertThat(deadLetters().get(0).failures()).isEqualTo(3);
         assertThat(this.handler.calls).hasValue(3);
+    }
+
+    /** P1: a restored message that has failed expires when it would have. */
+    @EachDatabase
+    void aRestoredMessageExpiresWhenItWouldHave(ShopDatabase database) {
+        // The retry of the brief one is due after its end.
+        start(database, "--delayqueue.listener.backoff.initial=30m", "--delayqueue.listener.backoff.max=30m");
+        this.queue.send(message("lasting").timeToLive(Duration.ofHours(1)).build());
+        this.queue.send(message("brief").timeToLive(Duration.ofMinutes(1)).build());
+        await().untilAsserted(() -> assertThat(failures()).containsExactly(1, 1));
+        awaitRecorded();
+        StoredMessage lasting = this.queue.find(QUEUE, "lasting").orElseThrow();
+        StoredMessage brief = this.queue.find(QUEUE, "brief").orElseThrow();
+
+        redis.commands().flushall();
+
+        await().atMost(Duration.ofMinutes(1))
+            .untilAsserted(() -> assertThat(this.queue.find(QUEUE, "lasting")).isPresent());
+        assertThat(this.queue.find(QUEUE, "lasting").orElseThrow().expiresAt()).isEqualTo(lasting.expiresAt());
+        assertThat(this.queue.find(QUEUE, "brief").orElseThrow().expiresAt()).isEqualTo(brief.dueAt().plusMillis(1));
+    }
+
+    private static DelayedMessage.Builder message(String id) {
+        return DelayedMessage.builder(QUEUE, "content").id(id);
     }
 
     /** P1: a dead letter is restored, and can be redriven. */
