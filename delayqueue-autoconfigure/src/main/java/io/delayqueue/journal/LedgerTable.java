@@ -3,8 +3,11 @@ package io.delayqueue.journal;
 import java.sql.Types;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -128,6 +131,7 @@ final class LedgerTable {
 
     private void deleteMessages(Partition partition, List<LedgerChange> changes) {
         Predicate<Kind> ends = (kind) -> kind == Kind.ENDED || kind == Kind.DEAD_LETTERED;
+        deleteReplaced(partition, changes.stream().filter((change) -> ends.test(change.entry().kind())).toList());
         update("""
                 DELETE FROM delayqueue_journal WHERE revision = :revision AND namespace = :namespace
                   AND queue_name = :queue AND message_id = :id""", partition, changes, ends);
@@ -139,6 +143,26 @@ final class LedgerTable {
         if (handled) {
             update("DELETE FROM delayqueue_handled WHERE revision = :revision", partition, changes, ends);
         }
+    }
+
+    /**
+     * Deletes the rows that messages have replaced that the store had lost. The relay
+     * does it when it accepts the replacement, but may end before that.
+     */
+    private void deleteReplaced(Partition partition, List<LedgerChange> ended) {
+        if (ended.isEmpty()) {
+            return;
+        }
+        List<Long> revisions = ended.stream().map((change) -> change.entry().revision()).toList();
+        Set<Long> replacing = new HashSet<>(this.jdbc.queryForList("""
+                SELECT revision FROM delayqueue_journal
+                WHERE revision IN (:revisions) AND accepted = FALSE AND on_duplicate = 'REPLACE'""",
+                Map.of("revisions", revisions), Long.class));
+        update("""
+                DELETE FROM delayqueue_journal WHERE namespace = :namespace AND queue_name = :queue
+                  AND message_id = :id AND revision < :revision AND accepted = TRUE""", partition,
+                ended.stream().filter((change) -> replacing.contains(change.entry().revision())).toList(),
+                (kind) -> true);
     }
 
     private void update(String sql, Partition partition, List<LedgerChange> changes, Predicate<Kind> kinds) {

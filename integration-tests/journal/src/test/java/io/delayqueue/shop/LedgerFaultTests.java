@@ -160,6 +160,36 @@ class LedgerFaultTests {
     }
 
     /**
+     * P6: the same, if the node that replaced it ended before it had recorded the answer
+     * of Redis.
+     */
+    @EachDatabase
+    void aLostMessageIsNotHandledIfItsReplacementWasNotRecorded(ShopDatabase database) {
+        this.shop = ShopApplication.start(redis, database.url());
+        this.shop.queue().send(ORDERS, "1", "first", LATER);
+        await().untilAsserted(() -> assertThat(accepted("1")).isOne());
+        this.shop.reconciler().stop();
+        redis.commands().flushall();
+        update("message_id = 'hidden' WHERE message_id = '1'");
+
+        this.shop.queue()
+            .send(DelayedMessage.builder(ORDERS, "second").id("1").onDuplicate(OnDuplicate.REPLACE).build());
+        await().untilAsserted(() -> assertThat(this.shop.shop().handled).containsExactly("second"));
+        await().untilAsserted(() -> assertThat(accepted("1")).isOne());
+        update("accepted = FALSE, claimed_until = 9000000000000 WHERE message_id = '1'");
+        update("message_id = '1' WHERE message_id = 'hidden'");
+        this.shop.reconciler().start();
+
+        await().untilAsserted(() -> assertThat(this.shop.rows()).isZero());
+        await().untilAsserted(() -> assertThat(redis.commands().hlen(STEM + "revisions")).isZero());
+        assertThat(this.shop.shop().handled).containsExactly("second");
+    }
+
+    private void update(String change) {
+        assertThat(this.shop.jdbc().sql("UPDATE delayqueue_journal SET " + change).update()).isOne();
+    }
+
+    /**
      * P1: a database that is connected to the Redis of another one loses no row, neither
      * of its own nor of the other database, and the error is logged once.
      */
