@@ -193,7 +193,7 @@ class UnsuitableRedisIntegrationTests {
 
     private Application start(RedisServer redis, String user) {
         return this.applications.withHandler(redis, "spring.data.redis.username=" + user,
-                "spring.data.redis.password=secret");
+                "spring.data.redis.password=secret", "logging.level.io.delayqueue.redis.check=debug");
     }
 
     private String user(RedisServer redis, AclSetuserArgs rights) {

@@ -98,7 +98,8 @@ class AfterCommitConnectionTests {
                 "--delayqueue.command-timeout=" + commandTimeout, "--spring.datasource.hikari.maximum-pool-size=1",
                 "--spring.datasource.hikari.connection-timeout=250", "--spring.datasource.username=sa",
                 "--spring.jpa.hibernate.ddl-auto=create-drop", "--spring.cache.type=caffeine",
-                "--spring.main.banner-mode=off", "--delayqueue.listener.auto-startup=false");
+                "--spring.main.banner-mode=off", "--spring.main.web-application-type=none",
+                "--delayqueue.listener.auto-startup=false");
         this.pool = this.context.getBean(HikariDataSource.class);
     }
 

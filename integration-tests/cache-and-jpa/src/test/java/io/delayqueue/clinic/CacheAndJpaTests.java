@@ -104,9 +104,9 @@ class CacheAndJpaTests {
     }
 
     private static ConfigurableApplicationContext start(Class<?> application, int redisPort, String... properties) {
-        List<String> arguments = new ArrayList<>(
-                List.of("--spring.data.redis.port=" + redisPort, "--spring.jpa.hibernate.ddl-auto=create-drop",
-                        "--spring.main.banner-mode=off", "--delayqueue.namespace=clinic"));
+        List<String> arguments = new ArrayList<>(List.of("--spring.data.redis.port=" + redisPort,
+                "--spring.jpa.hibernate.ddl-auto=create-drop", "--spring.main.banner-mode=off",
+                "--spring.main.web-application-type=none", "--delayqueue.namespace=clinic"));
         arguments.addAll(List.of(properties));
         return new SpringApplication(application).run(arguments.toArray(String[]::new));
     }

@@ -120,7 +120,7 @@ class RestoredDatabaseTests {
         this.shop = ShopApplication.start(this.redis, url("current"));
         this.shop.queue().send(ORDERS, "1", "later", LATER);
         await().untilAsserted(() -> assertThat(calls()).isNotNull());
-        for (int minutes = 2; minutes < 20; minutes += 2) {
+        for (int minutes = 2; minutes <= 8; minutes += 2) {
             commitLaterTime(Duration.ofMinutes(minutes));
             String before = calls();
             await().untilAsserted(() -> assertThat(calls()).isNotEqualTo(before));

@@ -1,4 +1,4 @@
-package io.delayqueue.shop.history;
+package io.delayqueue.clinic;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -9,10 +9,11 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import io.delayqueue.DelayedListener;
 import io.delayqueue.admin.AuditedOperationEvent;
-import io.delayqueue.shop.ShopDatabase;
 import io.delayqueue.template.DelayQueueTemplate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,13 +22,13 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.PayloadApplicationEvent;
 
-import static io.delayqueue.shop.history.AuditedShop.ORDERS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
@@ -35,6 +36,8 @@ import static org.awaitility.Awaitility.await;
 /** Tests the routes of the history, with messages in memory and transitions in H2. */
 @Tag("server")
 class HistoryHttpTests {
+
+    private static final String ORDERS = "orders";
 
     private final HttpClient client = HttpClient.newHttpClient();
 
@@ -46,8 +49,8 @@ class HistoryHttpTests {
     void start() {
         ApplicationListener<PayloadApplicationEvent<AuditedOperationEvent>> listener = ApplicationListener
             .forPayload(this.audited::add);
-        this.context = new SpringApplicationBuilder(AuditedShop.class).listeners(listener)
-            .run("--delayqueue.store=memory", "--spring.datasource.url=" + ShopDatabase.H2.url(),
+        this.context = new SpringApplicationBuilder(AuditedClinic.class).listeners(listener)
+            .run("--delayqueue.store=memory", "--spring.datasource.url=" + "jdbc:h2:mem:" + UUID.randomUUID(),
                     "--delayqueue.journal.mode=audit", "--delayqueue.listener.max-attempts=1", "--server.port=0",
                     "--server.address=127.0.0.1", "--delayqueue.web.api.enabled=true",
                     "--delayqueue.web.insecure-local=true", "--spring.main.banner-mode=off");
@@ -98,6 +101,16 @@ class HistoryHttpTests {
         assertThat(this.audited)
             .extracting(AuditedOperationEvent::operation, AuditedOperationEvent::filter, AuditedOperationEvent::count)
             .containsExactly(tuple("erase", "42", 1L));
+    }
+
+    @EnableAutoConfiguration
+    static class AuditedClinic {
+
+        @DelayedListener(ORDERS)
+        void onOrder(String order) {
+            throw new IllegalStateException("card 4711 is blocked");
+        }
+
     }
 
 }
