@@ -368,7 +368,9 @@ final class JournalReconciler implements SmartLifecycle {
         List<JournalRow> found = this.table.dueForCheck(JournalTable.BATCH_LIMIT);
         Set<QueueName> paused = queuesOf(found).stream().filter(this::isPaused).collect(Collectors.toSet());
         List<JournalRow> own = this.table.postpone(found, JournalReconciler::nextCheck);
-        List<JournalRow> rows = own.stream().filter((row) -> !this.status.isLeftAlone(row.request().queue())).toList();
+        List<JournalRow> rows = own.stream()
+            .filter((row) -> !row.behind() && !this.status.isLeftAlone(row.request().queue()))
+            .toList();
         List<JournalRow> cancels = rows.stream().filter((row) -> row.request().message() == null).toList();
         this.table.delete(cancels.stream().map(JournalRow::revision).toList());
         List<JournalRow> messages = rows.stream()

@@ -212,12 +212,12 @@ final class JournalRelay implements SmartLifecycle {
 
     /** Returns whether there may be more. */
     private boolean relayAbandoned() {
-        List<Long> claimed = this.table.claimAbandoned();
+        List<Long> claimed = this.table.claimAbandoned(RETRY_DELAY);
         if (claimed.isEmpty()) {
             return false;
         }
         long begin = System.nanoTime();
-        return apply(this.table.read(claimed), Map.of(), begin) && claimed.size() == JournalTable.BATCH_LIMIT;
+        return apply(this.table.read(claimed), Map.of(), begin);
     }
 
     /**

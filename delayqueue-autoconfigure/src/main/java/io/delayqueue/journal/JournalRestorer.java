@@ -120,8 +120,9 @@ final class JournalRestorer implements JournalOperations {
     }
 
     private RestoreReport offer(RestorePlan plan, Page page) {
-        List<JournalRow> selected = page.rows().stream().filter((row) -> !isLeftOut(plan, row)).toList();
-        RestoreReport report = new RestoreReport(0, 0, page.rows().size() - selected.size(), 0)
+        List<JournalRow> first = page.rows().stream().filter((row) -> !row.behind()).toList();
+        List<JournalRow> selected = first.stream().filter((row) -> !isLeftOut(plan, row)).toList();
+        RestoreReport report = new RestoreReport(0, 0, first.size() - selected.size(), 0)
             .plus(plan.dryRun() ? new RestoreReport(selected.size(), 0, 0, 0) : offer(selected, page.readAt()));
         if (isPaced(plan)) {
             waitUntil(page.readAt() + selected.size() * SECOND / plan.rate());
@@ -201,6 +202,7 @@ final class JournalRestorer implements JournalOperations {
                 break;
             }
             List<CompletableFuture<?>> answers = page.stream()
+                .filter((row) -> !row.behind())
                 .<CompletableFuture<?>>map((row) -> this.offers.cancelAgain(row, begin))
                 .toList();
             failed += answers.stream().filter((answer) -> failure(answer) != null).count();

@@ -13,7 +13,7 @@ import io.delayqueue.store.NewMessage;
  * @param accepted whether the store has applied it, and the row is kept until its message
  * has ended
  * @param behind whether the journal has an earlier row of the same id that the store has
- * not applied
+ * not applied; for an accepted row, whether it has any such row or an earlier message
  * @param superseded whether the store has applied a later request of the same id
  * @param checks how often the sweep has found its message in the store
  * @param nextCheck when the sweep offers it again, in milliseconds of the database's

@@ -69,16 +69,25 @@ final class JournalTable {
             "namespace, identity, committed_at FROM delayqueue_journal_identity", "revision FROM delayqueue_handled",
             "namespace, queue_name, dead_letter_id, message_id, partition_number, content FROM delayqueue_dead_letter");
 
-    /** Compares row {@code o} with row {@code r}. */
-    private static final String OF_SAME_ID = "o.namespace = r.namespace AND o.queue_name = r.queue_name "
-            + "AND o.message_id = r.message_id";
+    /**
+     * Counts rows {@code o} of the same id as row {@code r}. A database cannot turn this
+     * into a join, whose plan would be quadratic for a table that has grown since its
+     * statistics were collected.
+     */
+    private static final String COUNT_OF_SAME_ID = "(SELECT COUNT(*) FROM delayqueue_journal o "
+            + "WHERE o.namespace = r.namespace AND o.queue_name = r.queue_name AND o.message_id = r.message_id AND ";
 
-    /** Selects the first messages of ids about which no request is pending. */
-    private static final String FIRST = "NOT EXISTS (SELECT 1 FROM delayqueue_journal o WHERE " + OF_SAME_ID
-            + " AND (o.accepted = FALSE OR o.operation = 'S' AND o.revision < r.revision))";
+    /**
+     * Selects rows that are not accepted, as no index can: only that of ids is suitable.
+     */
+    private static final String PENDING = "CASE WHEN o.accepted THEN 0 ELSE 1 END = 1";
 
-    /** The columns of a row about others, where these do not matter. */
-    private static final String NOT_BEHIND = ", $now AS read_at, FALSE AS behind, FALSE AS superseded";
+    private static final String BEHIND_PENDING = COUNT_OF_SAME_ID + "o.revision < r.revision AND " + PENDING
+            + ") > 0 AS behind";
+
+    /** The columns of an accepted row; a request about its id may be pending. */
+    private static final String ACCEPTED_COLUMNS = COLUMNS + ", $now AS read_at, " + COUNT_OF_SAME_ID + "(" + PENDING
+            + " OR o.operation = 'S' AND o.revision < r.revision)) > 0 AS behind, FALSE AS superseded";
 
     private final DataSource dataSource;
 
@@ -195,40 +204,36 @@ final class JournalTable {
      * order of revisions.
      */
     List<JournalRow> read(Collection<Long> revisions) {
-        return rows(() -> statement(
-                "SELECT " + COLUMNS + ", $now AS read_at, EXISTS (SELECT 1 FROM delayqueue_journal o WHERE "
-                        + OF_SAME_ID + " AND o.revision < r.revision AND o.accepted = FALSE) AS behind, "
-                        + "EXISTS (SELECT 1 FROM delayqueue_journal o WHERE " + OF_SAME_ID
-                        + " AND o.revision > r.revision AND o.accepted = TRUE) AS superseded" + """
-                                 FROM delayqueue_journal r
-                                WHERE revision IN (:revisions) AND claimed_by = :node AND claimed_until > $now + :rest
-                                  AND accepted = FALSE ORDER BY revision""")
+        return rows(() -> statement("SELECT " + COLUMNS + ", $now AS read_at, " + BEHIND_PENDING + ", "
+                + COUNT_OF_SAME_ID + "o.revision > r.revision AND NOT (" + PENDING + ")) > 0 AS superseded" + """
+                         FROM delayqueue_journal r
+                        WHERE revision IN (:revisions) AND claimed_by = :node AND claimed_until > $now + :rest
+                        ORDER BY revision""")
             .param("revisions", revisions)
             .param("node", this.node)
-            .param("rest", this.claim.dividedBy(2).toMillis()));
+            .param("rest", this.claim.dividedBy(2).toMillis())).stream().filter((row) -> !row.accepted()).toList();
     }
 
     /**
      * Returns the accepted rows of an id before a revision, in the order of revisions.
      */
     List<JournalRow> acceptedBefore(QueueName queue, String id, long revision) {
-        return rows(() -> statement("SELECT " + COLUMNS + NOT_BEHIND + " FROM delayqueue_journal "
-                + "WHERE namespace = :namespace AND queue_name = :queue AND message_id = :id "
-                + "AND revision < :revision AND accepted = TRUE ORDER BY revision")
+        return rows(() -> statement("SELECT " + COLUMNS + ", $now AS read_at, FALSE AS behind, FALSE AS superseded "
+                + "FROM delayqueue_journal o WHERE namespace = :namespace AND queue_name = :queue "
+                + "AND message_id = :id AND revision < :revision AND NOT (" + PENDING + ") ORDER BY revision")
             .param("queue", queue.value())
             .param("id", id)
             .param("revision", revision));
     }
 
     /**
-     * Returns accepted rows whose next check is over, the earliest first: the only ones
-     * of their ids, or the first messages of them. Large ones are fewer than the limit.
+     * Returns accepted rows whose next check is over, the earliest first. Large ones are
+     * fewer than the limit.
      */
     List<JournalRow> dueForCheck(int limit) {
-        return page(() -> statement("SELECT " + COLUMNS + NOT_BEHIND + " FROM delayqueue_journal r "
-                + "WHERE namespace = :namespace AND accepted = TRUE AND claimed_until < (SELECT $now) AND " + FIRST
-                + " ORDER BY claimed_until LIMIT :limit")
-            .param("limit", limit));
+        return page(() -> statement("SELECT " + ACCEPTED_COLUMNS + " FROM delayqueue_journal r " + """
+                WHERE namespace = :namespace AND accepted = TRUE AND claimed_until < (SELECT $now)
+                ORDER BY claimed_until LIMIT :limit""").param("limit", limit));
     }
 
     /**
@@ -243,12 +248,11 @@ final class JournalTable {
         String restriction = ((plan.queue() != null) ? " AND queue_name = :queue" : "")
                 + ((plan.id() != null) ? " AND message_id = :id" : "")
                 + ((dueBefore != null) ? " AND due_millis < :due" : "");
-        return page(() -> statement("SELECT " + COLUMNS + NOT_BEHIND + " FROM delayqueue_journal r "
+        return page(() -> statement("SELECT " + ACCEPTED_COLUMNS + " FROM delayqueue_journal r "
                 + "WHERE namespace = :namespace AND accepted = TRUE AND claimed_until >= :check "
                 + "AND (claimed_until > :check OR revision > :revision) AND operation = '"
                 // As a parameter, PostgreSQL would expect few such rows, and read all.
-                + operation.letter() + "'" + restriction + " AND " + FIRST
-                + " ORDER BY claimed_until, revision LIMIT :limit")
+                + operation.letter() + "'" + restriction + " ORDER BY claimed_until, revision LIMIT :limit")
             .params(parameters(plan))
             .param("check", after.nextCheck())
             .param("revision", after.revision())
@@ -270,7 +274,8 @@ final class JournalTable {
     }
 
     /**
-     * Sets the next check of rows, unless another node did since they were read.
+     * Sets the next check of rows, unless another node did since they were read. This is
+     * not a check of rows behind others.
      * @param next the delay until the next check of each row
      * @return the rows that this node is to check
      */
@@ -280,10 +285,11 @@ final class JournalTable {
         }
         List<JournalRow> sorted = rows.stream().sorted(Comparator.comparingLong(JournalRow::revision)).toList();
         int[] changed = batch("""
-                UPDATE delayqueue_journal SET checks = checks + 1, claimed_until = $now + :span
+                UPDATE delayqueue_journal SET checks = :checks, claimed_until = $now + :span
                 WHERE revision = :revision AND claimed_until = :seen""",
                 sorted.stream()
                     .map((row) -> parameters(row.revision()).addValue("span", next.apply(row).toMillis())
+                        .addValue("checks", row.checks() + (row.behind() ? 0 : 1))
                         .addValue("seen", row.nextCheck()))
                     .toList());
         return IntStream.range(0, sorted.size()).filter((i) -> changed[i] != 0).mapToObj(sorted::get).toList();
@@ -372,23 +378,38 @@ final class JournalTable {
 
     /**
      * Claims rows that belong to no node any more and are the earliest of their ids.
-     * @return their revisions, at most {@link #BATCH_LIMIT}; another node may claim some
-     * of them first
+     * Others wait for a delay if they could conceal such rows.
+     * @return their revisions, at most {@link #BATCH_LIMIT} and none only if there are
+     * none; another node may claim some of them first
      */
-    List<Long> claimAbandoned() {
-        List<Long> found = inOwnTransaction(() -> statement("""
-                SELECT revision FROM delayqueue_journal r
-                WHERE namespace = :namespace AND accepted = FALSE AND claimed_until < (SELECT $now)
-                  AND NOT EXISTS (SELECT 1 FROM delayqueue_journal o WHERE\s""" + OF_SAME_ID + """
-                 AND o.revision < r.revision AND o.accepted = FALSE)
-                ORDER BY claimed_until LIMIT :limit""").param("limit", BATCH_LIMIT).query(Long.class).list());
-        List<Long> sorted = found.stream().sorted().toList();
-        if (!sorted.isEmpty()) {
+    List<Long> claimAbandoned(Duration delay) {
+        while (true) {
+            List<Long> first = new ArrayList<>();
+            List<Long> behind = new ArrayList<>();
+            boolean full = inOwnTransaction(
+                    () -> statement("SELECT revision, " + BEHIND_PENDING + " FROM delayqueue_journal r " + """
+                            WHERE namespace = :namespace AND accepted = FALSE AND claimed_until < (SELECT $now)
+                            ORDER BY claimed_until LIMIT :limit""").param("limit", BATCH_LIMIT)
+                        .query((row, number) -> (row.getBoolean("behind") ? behind : first)
+                            .add(row.getLong("revision")))
+                        .list())
+                .size() == BATCH_LIMIT;
+            if (full) {
+                claim(behind, delay);
+            }
+            claim(first, this.claim);
+            if (!first.isEmpty() || !full) {
+                return first.stream().sorted().toList();
+            }
+        }
+    }
+
+    private void claim(List<Long> revisions, Duration span) {
+        if (!revisions.isEmpty()) {
             update("""
                     UPDATE delayqueue_journal SET claimed_by = :node, claimed_until = $now + :span
-                    WHERE revision = :revision AND claimed_until < $now""", sorted, this.claim);
+                    WHERE revision = :revision AND accepted = FALSE AND claimed_until < $now""", revisions, span);
         }
-        return sorted;
     }
 
     /** Deletes requests of this node, unless another node has taken them over. */

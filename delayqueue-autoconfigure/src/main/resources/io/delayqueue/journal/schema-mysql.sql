@@ -18,7 +18,7 @@ CREATE TABLE IF NOT EXISTS delayqueue_journal (
   claimed_until BIGINT NOT NULL,
   failures INTEGER DEFAULT 0 NOT NULL,
   INDEX delayqueue_journal_message (namespace, queue_name, message_id, revision),
-  INDEX delayqueue_journal_claim (namespace, accepted, claimed_until)
+  INDEX delayqueue_journal_claim (accepted, namespace, claimed_until)
 ) ENGINE=InnoDB CHARACTER SET ascii COLLATE ascii_bin;
 CREATE TABLE IF NOT EXISTS delayqueue_journal_identity (
   namespace VARCHAR(64) PRIMARY KEY,

@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS delayqueue_journal (
   failures INTEGER DEFAULT 0 NOT NULL
 );
 CREATE INDEX IF NOT EXISTS delayqueue_journal_message ON delayqueue_journal (namespace, queue_name, message_id, revision);
-CREATE INDEX IF NOT EXISTS delayqueue_journal_claim ON delayqueue_journal (namespace, accepted, claimed_until);
+CREATE INDEX IF NOT EXISTS delayqueue_journal_claim ON delayqueue_journal (accepted, namespace, claimed_until);
 CREATE TABLE IF NOT EXISTS delayqueue_journal_identity (
   namespace VARCHAR(64) COLLATE "C" PRIMARY KEY,
   identity VARCHAR(36) NOT NULL,

@@ -1,6 +1,7 @@
 package io.delayqueue.journal;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
 
@@ -13,6 +14,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -31,6 +34,8 @@ class JournalPlanTests {
 
     private static final int ROWS = Integer.getInteger("dq.journal.rows", 1_000_000);
 
+    private static final Duration DELAY = Duration.ofSeconds(60);
+
     private static final QueueName QUEUE = new QueueName("orders");
 
     private SingleConnectionDataSource dataSource;
@@ -40,25 +45,29 @@ class JournalPlanTests {
     private JournalTable table;
 
     @BeforeEach
-    void fill() {
+    void create() {
         // Closing the connection would begin other counts.
         this.dataSource = new SingleConnectionDataSource(ShopDatabase.POSTGRESQL.url(), true);
         new ResourceDatabasePopulator(new ClassPathResource("io/delayqueue/journal/schema-postgresql.sql"))
             .execute(this.dataSource);
         this.jdbc = JdbcClient.create(this.dataSource);
         this.table = new JournalTable(this.dataSource, "dq", Duration.ofSeconds(10));
-        // A tenth is not accepted yet, and a thousand each are overdue and abandoned.
-        this.jdbc
-            .sql("""
-                    INSERT INTO delayqueue_journal (namespace, queue_name, message_id, operation, on_duplicate, due_millis,
-                      due_relative, recorded_at, priority, envelope, accepted, checks, claimed_by, claimed_until)
-                    SELECT 'dq', 'orders', 'order-' || i, CASE WHEN i % 10 = 1 THEN 'C' ELSE 'S' END, 'KEEP', 4000000000000,
-                      FALSE, 0, 4, 'envelope', i % 10 <> 0, 0, 'another', CASE WHEN i <= 10000 THEN i ELSE 4000000000000 + i END
-                    FROM generate_series(1, ?) i""")
-            .param(ROWS)
-            .update();
-        this.jdbc.sql("ANALYZE delayqueue_journal").update();
+        this.jdbc.sql("ALTER TABLE delayqueue_journal SET (autovacuum_enabled = FALSE)").update();
         this.table.queues();
+    }
+
+    /** Inserts rows, of which a tenth is not accepted yet; some are overdue. */
+    private void insert(int first, int last, int overdue) {
+        this.jdbc.sql("""
+                INSERT INTO delayqueue_journal (namespace, queue_name, message_id, operation, on_duplicate, due_millis,
+                  due_relative, recorded_at, priority, envelope, accepted, checks, claimed_by, claimed_until)
+                SELECT 'dq', 'orders', 'order-' || i, CASE WHEN i % 10 = 1 THEN 'C' ELSE 'S' END, 'KEEP', 4000000000000,
+                  FALSE, 0, 4, 'envelope', i % 10 <> 0, 0, 'another', CASE WHEN i <= ? THEN i ELSE 4000000000000 + i END
+                FROM generate_series(?, ?) i""").params(overdue, first, last).update();
+    }
+
+    private void analyze() {
+        this.jdbc.sql("ANALYZE delayqueue_journal").update();
     }
 
     @AfterEach
@@ -68,6 +77,9 @@ class JournalPlanTests {
 
     @Test
     void noStatementReadsMoreRowsThanItNeeds() {
+        // A thousand each are overdue and abandoned.
+        insert(1, ROWS, 10_000);
+        analyze();
         List<Long> some = LongStream.rangeClosed(500_001, 500_100).boxed().toList();
 
         assertReads("read", 400, () -> this.table.read(some));
@@ -77,7 +89,7 @@ class JournalPlanTests {
         assertThat(overdue).hasSize(100);
         assertReads("dueForCheck", 1000, () -> this.table.dueForCheck(100));
         assertReads("postpone", 400, () -> this.table.postpone(overdue, (row) -> Duration.ofHours(1)));
-        assertReads("claimAbandoned", 1000, () -> this.table.claimAbandoned());
+        assertReads("claimAbandoned", 1000, () -> this.table.claimAbandoned(DELAY));
         assertReads("a page of a restore", 10_000, () -> this.table.accepted(RestorePlan.all().queue("orders"),
                 JournalRequest.Operation.SEND, RestoreCursor.START, 1000));
         assertReads("the message of a restore", 10,
@@ -93,14 +105,63 @@ class JournalPlanTests {
         assertReads("delete", 400, () -> this.table.delete(LongStream.rangeClosed(1, 100).boxed().toList()));
     }
 
+    /**
+     * Statistics are collected once a minute, and a table can grow by a thousand rows a
+     * second, as it does while Redis is away. No statement may compare each row with each
+     * other then, but it may read all rows once.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = { 0, 1, 100 })
+    void noStatementIsQuadraticInATableThatHasGrownSinceItsStatistics(int analyzed) {
+        int rows = 30_000;
+        insert(1, analyzed, rows);
+        if (analyzed > 0) {
+            analyze();
+        }
+        insert(analyzed + 1, rows, rows);
+
+        assertReads("acceptedBefore", 10, () -> this.table.acceptedBefore(QUEUE, "order-10003", Long.MAX_VALUE));
+        assertReads("queues", 10, () -> this.table.queues());
+        assertReads("a page of a restore", rows + 5000, () -> this.table.accepted(RestorePlan.all().queue("orders"),
+                JournalRequest.Operation.SEND, RestoreCursor.START, 1000));
+        assertReads("the cancels of a restore", rows + 5000, () -> this.table
+            .accepted(RestorePlan.all().queue("orders"), JournalRequest.Operation.CANCEL, RestoreCursor.START, 1000));
+        assertReads("dueForCheck", rows + 1000, () -> this.table.dueForCheck(100));
+        assertReads("claimAbandoned", rows + 1000, () -> assertThat(this.table.claimAbandoned(DELAY)).hasSize(100));
+        this.jdbc.sql("UPDATE delayqueue_journal SET claimed_until = 0").update();
+        List<Long> claimed = this.table.claimAbandoned(DELAY);
+        assertReads("read", 2000, () -> assertThat(this.table.read(claimed)).hasSize(100));
+    }
+
+    /**
+     * Requests about one id that another node has not finished do not keep this node from
+     * requests about others.
+     */
+    @Test
+    void requestsBehindAnotherDoNotConcealAbandonedRows() {
+        insert(1, 1010, 1010);
+        analyze();
+        this.jdbc
+            .sql("""
+                    UPDATE delayqueue_journal SET accepted = FALSE, message_id = CASE WHEN revision <= 1000 THEN 'one' ELSE message_id END,
+                      claimed_until = CASE WHEN revision = 1 THEN 4000000000000 ELSE revision END""")
+            .update();
+
+        List<Long> claimed = new ArrayList<>();
+        while (claimed.addAll(this.table.claimAbandoned(DELAY))) {
+            assertThat(claimed).doesNotHaveDuplicates();
+        }
+        assertThat(claimed).containsExactlyElementsOf(LongStream.rangeClosed(1001, 1010).boxed().toList());
+    }
+
     /** What nodes do each second costs nothing while millions of rows are due later. */
     @Test
     void nothingIsReadIfNothingIsOverdue() {
-        this.jdbc.sql("DELETE FROM delayqueue_journal WHERE claimed_until < 4000000000000").update();
+        insert(1, ROWS, 0);
         this.jdbc.sql("VACUUM (ANALYZE, INDEX_CLEANUP ON) delayqueue_journal").update();
 
         assertReads("dueForCheck", 10, () -> this.table.dueForCheck(100));
-        assertReads("claimAbandoned", 10, () -> this.table.claimAbandoned());
+        assertReads("claimAbandoned", 10, () -> this.table.claimAbandoned(DELAY));
     }
 
     private void assertReads(String statement, long limit, Runnable call) {
