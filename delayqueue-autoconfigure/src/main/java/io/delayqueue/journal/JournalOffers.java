@@ -2,8 +2,12 @@ package io.delayqueue.journal;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
@@ -41,6 +45,12 @@ final class JournalOffers {
 
     /** How long after a message is due its row is compared with the store. */
     static final Duration CHECK_DELAY = Duration.ofMinutes(2);
+
+    /** Maximum number of messages of a batch. */
+    private static final int BATCH_LIMIT = 50;
+
+    /** Maximum size of them, in bytes. */
+    private static final int BATCH_BYTES = 64 * 1024;
 
     private final PartitionRouter router;
 
@@ -80,18 +90,34 @@ final class JournalOffers {
     }
 
     /**
-     * Applies the request of a row that is not accepted.
-     * @param begin before the row was read, in nanoseconds of the monotonic clock
-     * @return the answer of the store
+     * Applies the requests of rows that are not accepted: sends by one call for each
+     * batch and partition.
+     * @param rows with distinct ids
+     * @param begin before the rows were read, in nanoseconds of the monotonic clock
+     * @return the answer of the store to each
      */
-    CompletableFuture<?> request(JournalRow row, long begin) {
-        JournalRequest request = row.request();
-        NewMessage message = request.message();
-        if (message != null) {
-            NewMessage sent = isLedger(request.queue()) ? row.messageOf(message, message.onDuplicate()) : message;
-            return limited(row, begin, (offer) -> this.router.schedule(request.queue(), sent, offer)
-                .thenApply((result) -> counted(request.queue(), result)));
+    List<CompletableFuture<?>> requests(List<JournalRow> rows, long begin) {
+        Map<JournalRow, CompletableFuture<?>> answers = new IdentityHashMap<>();
+        for (List<JournalRow> batch : batches(rows)) {
+            QueueName queue = batch.get(0).request().queue();
+            List<CompletableFuture<SendResult>> sent = schedule(batch, this::messageOf, begin);
+            for (int i = 0; i < batch.size(); i++) {
+                answers.put(batch.get(i), sent.get(i).thenApply((result) -> counted(queue, result)));
+            }
         }
+        rows.stream()
+            .filter((row) -> row.request().message() == null)
+            .forEach((row) -> answers.put(row, change(row, begin)));
+        return rows.stream().<CompletableFuture<?>>map((row) -> Objects.requireNonNull(answers.get(row))).toList();
+    }
+
+    private NewMessage messageOf(JournalRow row) {
+        NewMessage message = row.message();
+        return isLedger(row.request().queue()) ? row.messageOf(message, message.onDuplicate()) : message;
+    }
+
+    private CompletableFuture<?> change(JournalRow row, long begin) {
+        JournalRequest request = row.request();
         DueTime due = request.due();
         if (due != null) {
             return limited(row, begin, (offer) -> this.router.reschedule(request.queue(), request.id(), due, offer));
@@ -106,32 +132,69 @@ final class JournalOffers {
      * @param begin before the row was read, in nanoseconds of the monotonic clock
      */
     CompletableFuture<SendResult> restore(JournalRow row, NewMessage message, long begin) {
-        NewMessage sent = row.messageOf(message, OnDuplicate.REPLACE);
-        return limited(row, begin, (offer) -> this.router.schedule(row.request().queue(), sent, offer));
+        return schedule(row, row.messageOf(message, OnDuplicate.REPLACE), begin);
     }
 
     /**
      * Restores the messages of accepted rows by one call for each partition.
-     * @param rows of one queue, with distinct ids and the same number of failures
+     * @param rows a batch
      * @param begin before the rows were read, in nanoseconds of the monotonic clock
      * @return the result of each
      */
     List<CompletableFuture<SendResult>> restore(List<JournalRow> rows, long begin) {
+        return schedule(rows, (row) -> row.messageOf(row.message(), OnDuplicate.REPLACE), begin);
+    }
+
+    private CompletableFuture<SendResult> schedule(JournalRow row, NewMessage message, long begin) {
+        return limited(row, begin, (offer) -> this.router.schedule(row.request().queue(), message, offer));
+    }
+
+    private List<CompletableFuture<SendResult>> schedule(List<JournalRow> rows,
+            Function<JournalRow, NewMessage> message, long begin) {
         JournalRow first = rows.get(0);
+        List<NewMessage> messages = rows.stream().map(message).toList();
         if (rows.size() == 1) {
-            return List.of(restore(first, first.message(), begin));
+            return List.of(schedule(first, messages.get(0), begin));
         }
-        List<NewMessage> messages = rows.stream()
-            .map((row) -> row.messageOf(row.message(), OnDuplicate.REPLACE))
-            .toList();
         CompletableFuture<List<RoutedSendResult>> answers = limited(first, begin,
                 (offer) -> this.router.schedule(first.request().queue(), messages, offer));
         return IntStream.range(0, rows.size())
             .mapToObj((i) -> answers.thenCompose((all) -> all.get(i).toFuture())
                 // One message of another group than Redis has fails the whole call.
                 .exceptionallyCompose((failure) -> StoreFailures.unwrap(failure) instanceof MessageGroupChangeException
-                        ? restore(rows.get(i), rows.get(i).message(), begin) : CompletableFuture.failedFuture(failure)))
+                        ? schedule(rows.get(i), messages.get(i), begin) : CompletableFuture.failedFuture(failure)))
             .toList();
+    }
+
+    /**
+     * Divides the rows of sends into parts that one call can offer: of one queue, and
+     * with the same number of failures. Sends of a queue stay in their order.
+     * @param rows of which no two have the same id
+     */
+    static List<List<JournalRow>> batches(List<JournalRow> rows) {
+        List<List<JournalRow>> batches = new ArrayList<>();
+        List<JournalRow> batch = List.of();
+        long bytes = 0;
+        for (JournalRow row : rows.stream()
+            .sorted(Comparator.comparing((row) -> row.request().queue().value()))
+            .toList()) {
+            if (row.request().message() == null) {
+                continue;
+            }
+            bytes += row.size();
+            if (batch.isEmpty() || batch.size() == BATCH_LIMIT || bytes > BATCH_BYTES
+                    || !hasCallOf(row, batch.get(0))) {
+                batch = new ArrayList<>();
+                batches.add(batch);
+                bytes = row.size();
+            }
+            batch.add(row);
+        }
+        return batches;
+    }
+
+    private static boolean hasCallOf(JournalRow row, JournalRow first) {
+        return row.failures() == first.failures() && row.request().queue().equals(first.request().queue());
     }
 
     /** Cancels again what a row canceled that the store had applied. */

@@ -228,17 +228,25 @@ final class JournalRelay implements SmartLifecycle {
      */
     private boolean apply(List<JournalRow> read, Map<Long, Submission> submissions, long begin) {
         List<JournalRow> rows = withoutForeign(read).stream().map(this.offers::resolved).toList();
-        List<CompletableFuture<?>> answers = rows.stream()
-            .<CompletableFuture<?>>map((row) -> row.superseded() ? CompletableFuture.completedFuture(superseded(row))
-                    : this.offers.request(row, begin).whenComplete((answer, failure) -> {
-                        if (failure == null && answer != RescheduleResult.NOT_FOUND) {
-                            complete(submissions.get(row.revision()), answer);
-                        }
-                    }))
-            .toList();
+        List<JournalRow> offered = rows.stream().filter((row) -> !row.superseded()).toList();
+        List<CompletableFuture<?>> answers = this.offers.requests(offered, begin);
+        for (int i = 0; i < offered.size(); i++) {
+            Submission submission = submissions.get(offered.get(i).revision());
+            answers.get(i).whenComplete((answer, failure) -> {
+                if (failure == null && answer != RescheduleResult.NOT_FOUND) {
+                    complete(submission, answer);
+                }
+            });
+        }
         RelayedBatch batch = new RelayedBatch(this.table, this.offers);
-        for (int i = 0; i < rows.size(); i++) {
-            add(batch, rows.get(i), answers.get(i), submissions.get(rows.get(i).revision()), begin);
+        for (JournalRow row : rows) {
+            if (row.superseded()) {
+                batch.addSuperseded(row);
+                complete(submissions.get(row.revision()), superseded(row));
+            }
+        }
+        for (int i = 0; i < offered.size(); i++) {
+            add(batch, offered.get(i), answers.get(i), submissions.get(offered.get(i).revision()), begin);
         }
         batch.record(RETRY_DELAY);
         this.status.addApplied(batch.applied());
@@ -269,13 +277,8 @@ final class JournalRelay implements SmartLifecycle {
             long begin) {
         try {
             Object answer = future.join();
-            if (row.superseded()) {
-                batch.addSuperseded(row);
-            }
-            else {
-                answer = (answer == RescheduleResult.NOT_FOUND) ? restoreAt(batch, row, begin) : answer;
-                batch.add(row, answer);
-            }
+            answer = (answer == RescheduleResult.NOT_FOUND) ? restoreAt(batch, row, begin) : answer;
+            batch.add(row, answer);
             complete(submission, answer);
         }
         catch (CompletionException | CancellationException ex) {

@@ -1,7 +1,6 @@
 package io.delayqueue.journal;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -38,12 +37,6 @@ final class JournalRestorer implements JournalOperations {
     private static final Logger logger = LoggerFactory.getLogger(JournalRestorer.class);
 
     private static final int PAGE = 1000;
-
-    /** Maximum number of messages that one call offers. */
-    private static final int BATCH_LIMIT = 50;
-
-    /** Maximum size of them, in bytes. */
-    private static final int BATCH_BYTES = 64 * 1024;
 
     /** Dead letters of one call, each of which may be large. */
     private static final int DEAD_LETTERS = 20;
@@ -240,7 +233,7 @@ final class JournalRestorer implements JournalOperations {
      */
     RestoreReport offer(List<JournalRow> rows, long begin) {
         List<CompletableFuture<SendResult>> answers = new ArrayList<>(rows.size());
-        for (List<JournalRow> batch : batches(rows)) {
+        for (List<JournalRow> batch : JournalOffers.batches(rows)) {
             List<CompletableFuture<SendResult>> sent = this.offers.restore(batch, begin);
             for (int i = 0; i < batch.size(); i++) {
                 JournalRow row = batch.get(i);
@@ -264,36 +257,6 @@ final class JournalRestorer implements JournalOperations {
         log(failed, last);
         this.status.addRestored(restored);
         return new RestoreReport(restored, answers.size() - restored - failed, 0, failed);
-    }
-
-    /**
-     * Divides the rows of sends into parts that one call can offer: of one queue, and
-     * with the same number of failures. A page has one row of an id.
-     */
-    private static List<List<JournalRow>> batches(List<JournalRow> rows) {
-        List<List<JournalRow>> batches = new ArrayList<>();
-        List<JournalRow> batch = List.of();
-        long bytes = 0;
-        for (JournalRow row : rows.stream()
-            .sorted(Comparator.comparing((row) -> row.request().queue().value()))
-            .toList()) {
-            if (row.request().message() == null) {
-                continue;
-            }
-            bytes += row.size();
-            if (batch.isEmpty() || batch.size() == BATCH_LIMIT || bytes > BATCH_BYTES
-                    || !hasCallOf(row, batch.get(0))) {
-                batch = new ArrayList<>();
-                batches.add(batch);
-                bytes = row.size();
-            }
-            batch.add(row);
-        }
-        return batches;
-    }
-
-    private static boolean hasCallOf(JournalRow row, JournalRow first) {
-        return row.failures() == first.failures() && row.request().queue().equals(first.request().queue());
     }
 
     private static boolean isRestored(SendResult result) {

@@ -71,6 +71,32 @@ class LedgerSweepTests {
         await().untilAsserted(() -> assertThat(this.shop.queue().find("paused", "1")).isPresent());
     }
 
+    /** P6: the sweep does not restore a message whose cancel another node is to apply. */
+    @EachDatabase
+    void aMessageWithAPendingCancelIsNotRestored(ShopDatabase database) {
+        this.shop = ShopApplication.start(redis, database.url());
+        this.shop.queue().send("others", "cancelled", "lost", LATER);
+        this.shop.queue().send("others", "wanted", "lost", LATER);
+        await().untilAsserted(() -> assertThat(accepted()).isEqualTo(2));
+        await().untilAsserted(() -> assertThat(calls("others")).isGreaterThan(1));
+        this.shop.jdbc().sql("""
+                INSERT INTO delayqueue_journal (namespace, queue_name, message_id, operation, due_relative, recorded_at,
+                  accepted, checks, claimed_by, claimed_until)
+                SELECT namespace, queue_name, message_id, 'C', FALSE, 0, FALSE, 0, 'another', 4000000000000
+                FROM delayqueue_journal WHERE message_id = 'cancelled'""").update();
+        loseMessages("others");
+
+        this.shop.makeOverdue();
+
+        await().untilAsserted(() -> assertThat(this.shop.queue().find("others", "wanted")).isPresent());
+        await().untilAsserted(() -> assertThat(
+                number("SELECT COUNT(*) FROM delayqueue_journal WHERE accepted = TRUE AND claimed_until > 1"))
+            .isEqualTo(2));
+        assertThat(this.shop.queue().find("others", "cancelled")).isEmpty();
+        assertThat(number("SELECT checks FROM delayqueue_journal WHERE operation = 'S' AND message_id = 'cancelled'"))
+            .isZero();
+    }
+
     /** The sweep of a large backlog leaves most of Redis' time to the application. */
     @Test
     void atMostAThousandMessagesAreLookedUpInASecond() {

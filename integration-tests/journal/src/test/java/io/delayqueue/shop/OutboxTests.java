@@ -313,11 +313,18 @@ class OutboxTests {
 
         assertThatThrownBy(() -> this.queue.send(other)).isInstanceOf(StoreRefusedException.class)
             .hasMessageContaining("group 'b'");
-        this.transaction.executeWithoutResult((status) -> this.queue.send(other));
+        // One call offers all three.
+        this.transaction.executeWithoutResult((status) -> {
+            this.queue.send(ORDERS, "2", "before", LATER);
+            this.queue.send(other);
+            this.queue.send(ORDERS, "3", "behind", LATER);
+        });
 
         await().untilAsserted(() -> assertThat(this.shop.refused).hasSize(2)
             .allSatisfy((event) -> assertThat(event.id()).isEqualTo("1")));
         await().untilAsserted(() -> assertThat(rows()).isZero());
+        assertThat(this.queue.find(ORDERS, "2")).isPresent();
+        assertThat(this.queue.find(ORDERS, "3")).isPresent();
     }
 
     /** A row of a later version, or a damaged one, does not hold up the others. */
