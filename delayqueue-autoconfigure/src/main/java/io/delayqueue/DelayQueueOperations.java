@@ -227,6 +227,14 @@ public interface DelayQueueOperations {
     DeadLetterOperations deadLetters(String queue);
 
     /**
+     * Returns the operations on the schedules of a queue, which send a message at each of
+     * their times. Does not call the store.
+     * @param queue the queue
+     * @return operations on its schedules
+     */
+    ScheduleOperations schedules(String queue);
+
+    /**
      * Changes the number of partitions of a queue, for all applications that use it,
      * while they run. New messages are distributed over the new partitions; waiting
      * messages stay in their partition and are handled there, so none is lost or

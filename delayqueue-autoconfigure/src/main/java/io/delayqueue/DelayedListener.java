@@ -22,12 +22,16 @@ import org.springframework.messaging.handler.annotation.MessageMapping;
  * When it returns, the message is acknowledged. When it throws, the message is retried
  * after a backoff, until its attempts are used up and it is dead-lettered. A message
  * whose payload cannot be read or is not valid is dead-lettered immediately, without
- * calling the method. Messages are handled at least once: handlers should be idempotent.
+ * calling the method. A {@link DelayedListenerErrorHandler} may decide otherwise.
+ * Messages are handled at least once: handlers should be idempotent.
  * <p>
  * Every attribute resolves <code>${...}</code> and <code>#{...}</code>, except the class
  * array. An empty attribute is taken from {@code delayqueue.queues.<name>.*}, or else
- * from {@code delayqueue.listener.*}. Can be used as a meta-annotation, and more than
- * once on a method. <pre class="code">
+ * from {@code delayqueue.listener.*}. A method that returns {@code void} has handled its
+ * message when it returns; one that returns a
+ * {@link java.util.concurrent.CompletionStage} or a reactive type of one value, or is a
+ * suspend function of Kotlin, when that completes. Can be used as a meta-annotation, and
+ * more than once on a method. <pre class="code">
  * &#64;DelayedListener("order-timeout")
  * void close(OrderTimeout timeout) {
  *     orders.closeIfUnpaid(timeout.orderId());
@@ -66,9 +70,27 @@ public @interface DelayedListener {
     String id() default "";
 
     /**
-     * Maximum number of messages of each queue that this process handles concurrently.
+     * Maximum number of messages of each queue, or of batches, that this process handles
+     * concurrently.
      */
     String concurrency() default "";
+
+    /**
+     * Whether a call of the method receives the messages of one claim: those that are due
+     * when a handler is free, at least one and at most {@link #batchSize()}. None waits
+     * for others. The method has parameters of {@code List<T>}, {@code List<Message<T>>}
+     * and {@code List<Delivery>}, whose elements belong together by their index.
+     * <p>
+     * Each message keeps a lease and attempts of its own. When the method returns, all
+     * are acknowledged, except those for which it has called a method of their
+     * {@link Delivery}, such as {@link Delivery#fail(Throwable)}. When it throws, all
+     * without such a decision have failed. A message that cannot be read is not part of
+     * the batch.
+     */
+    boolean batch() default false;
+
+    /** Maximum number of messages of a batch, 1 to 100; 100 if empty. */
+    String batchSize() default "";
 
     /**
      * How long a claimed message is reserved for this process before it can be
@@ -98,6 +120,13 @@ public @interface DelayedListener {
      * cannot be loaded.
      */
     String[] noRetryForClassName() default {};
+
+    /**
+     * Name of the {@link DelayedListenerErrorHandler} bean that decides how a message is
+     * settled after a failed attempt, or an expression that yields the name or the
+     * handler. If empty, the application's error handler decides, if it has one.
+     */
+    String errorHandler() default "";
 
     /** Whether the listener starts with the application, rather than by the registry. */
     String autoStartup() default "";

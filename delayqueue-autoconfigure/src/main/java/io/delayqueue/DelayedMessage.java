@@ -40,6 +40,8 @@ public final class DelayedMessage {
 
     private final @Nullable String group;
 
+    private final @Nullable Duration duplicateWindow;
+
     private final Map<String, String> headers;
 
     private final @Nullable Boolean afterCommit;
@@ -54,6 +56,7 @@ public final class DelayedMessage {
         this.priority = builder.priority;
         this.timeToLive = builder.timeToLive;
         this.group = builder.group;
+        this.duplicateWindow = builder.duplicateWindow;
         this.headers = Map.copyOf(builder.headers);
         this.afterCommit = builder.afterCommit;
     }
@@ -81,6 +84,7 @@ public final class DelayedMessage {
         builder.priority = this.priority;
         builder.timeToLive = this.timeToLive;
         builder.group = this.group;
+        builder.duplicateWindow = this.duplicateWindow;
         builder.headers.putAll(this.headers);
         builder.afterCommit = this.afterCommit;
         return builder;
@@ -138,6 +142,14 @@ public final class DelayedMessage {
         return Optional.ofNullable(this.group);
     }
 
+    /**
+     * Returns how long sends of its id are answered {@link SendOutcome#DEDUPLICATED}
+     * after it was handled or dead-lettered; absent for no time.
+     */
+    public Optional<Duration> duplicateWindow() {
+        return Optional.ofNullable(this.duplicateWindow);
+    }
+
     /** Returns its headers. */
     public Map<String, String> headers() {
         return this.headers;
@@ -179,6 +191,8 @@ public final class DelayedMessage {
         private @Nullable Duration timeToLive;
 
         private @Nullable String group;
+
+        private @Nullable Duration duplicateWindow;
 
         private final Map<String, String> headers = new LinkedHashMap<>();
 
@@ -239,10 +253,11 @@ public final class DelayedMessage {
          * Sets an id chosen by the caller, such as a business key. The queue holds at
          * most one message with an id, waiting or being handled, so repeating a send is
          * safe until the message is done.
-         * @param id see {@link MessageLimits#requireId}
+         * @param id see {@link MessageLimits#requireId}; not beginning with
+         * {@value MessageLimits#RESERVED_PREFIX}
          */
         public Builder id(String id) {
-            this.id = MessageLimits.requireId(id);
+            this.id = MessageLimits.requireUnreserved("Message id", MessageLimits.requireId(id));
             return this;
         }
 
@@ -282,10 +297,29 @@ public final class DelayedMessage {
          * across all nodes, in the order of their due times. A message that is retried
          * keeps its position, and the others wait for it. With groups, an id is unique
          * per queue and group: always send an id with the same group.
-         * @param group see {@link MessageLimits#requireGroup}
+         * @param group see {@link MessageLimits#requireGroup}; not beginning with
+         * {@value MessageLimits#RESERVED_PREFIX}
          */
         public Builder group(String group) {
-            this.group = MessageLimits.requireGroup(group);
+            this.group = MessageLimits.requireUnreserved("Group", MessageLimits.requireGroup(group));
+            return this;
+        }
+
+        /**
+         * Keeps the id out for a while after the message was handled or dead-lettered:
+         * sends of the id with a duplicate window are then answered
+         * {@link SendOutcome#DEDUPLICATED}, and store nothing. Set it on every send of
+         * the id; a send without a window is not checked. A cancel and a purge of the id
+         * end its window; a redrive ignores it.
+         * <p>
+         * Requires an {@link #id(String)} and {@link OnDuplicate#KEEP}. A message that
+         * expires and is dropped begins no window, and neither does one that follows a
+         * cancelled one ({@link SendOutcome#AFTER_CURRENT}).
+         * @param window rounded up to the millisecond; more than zero, at most
+         * {@link MessageLimits#MAX_DUPLICATE_WINDOW}
+         */
+        public Builder duplicateWindow(Duration window) {
+            this.duplicateWindow = MessageLimits.requireDuplicateWindow(window);
             return this;
         }
 
@@ -323,8 +357,17 @@ public final class DelayedMessage {
             return this;
         }
 
-        /** Returns the message. */
+        /**
+         * Returns the message.
+         * @throws IllegalArgumentException if it has a duplicate window, and no id or
+         * another mode than {@link OnDuplicate#KEEP}
+         */
         public DelayedMessage build() {
+            if (this.duplicateWindow != null && (this.id == null || this.onDuplicate != OnDuplicate.KEEP)) {
+                throw new IllegalArgumentException(
+                        "A duplicate window needs an id and onDuplicate KEEP, but the id was %s and onDuplicate %s"
+                            .formatted((this.id != null) ? "'" + this.id + "'" : "not set", this.onDuplicate));
+            }
             return new DelayedMessage(this);
         }
 

@@ -12,9 +12,10 @@ import org.jspecify.annotations.Nullable;
  * handler runs, so most handlers do not need it.
  * <p>
  * <strong>Threads.</strong> May be used from any thread until the handler has returned
- * or, if it returns a future, until that has completed. The decisions {@code retryAfter}
- * and {@code deadLetter} take effect at that point, and the last one wins. If the handler
- * throws, the attempt fails regardless of earlier decisions. <pre class="code">
+ * or, if it returns a future, until that has completed. The decisions {@code retryAfter},
+ * {@code deadLetter} and {@code fail} take effect at that point, and the last one wins.
+ * If the handler throws, the attempt fails regardless of earlier decisions; that of a
+ * batch listener fails only for the messages without a decision. <pre class="code">
  * &#64;DelayedListener("receipt")
  * void send(Receipt receipt, Delivery delivery) {
  *     if (!mail.isAvailable()) {
@@ -94,5 +95,13 @@ public interface Delivery {
      * an exception
      */
     void deadLetter(@Nullable String reason);
+
+    /**
+     * Fails the attempt when the handler returns, as if the handler had thrown
+     * {@code error} for this message. A batch listener fails single messages of its batch
+     * by this method; all others are acknowledged when it returns.
+     * @param error the reason
+     */
+    void fail(Throwable error);
 
 }

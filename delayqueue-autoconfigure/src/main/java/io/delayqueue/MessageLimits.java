@@ -18,6 +18,12 @@ public final class MessageLimits {
     /** Maximum length of a message id. */
     public static final int MAX_ID_LENGTH = 128;
 
+    /**
+     * Begins the ids and groups of the occurrences of schedules. Such messages are in the
+     * first partition of their queue.
+     */
+    public static final String RESERVED_PREFIX = "@";
+
     /** The lowest priority: claimed after all others. */
     public static final int MIN_PRIORITY = 0;
 
@@ -29,6 +35,9 @@ public final class MessageLimits {
 
     /** Longest delay, time to live or lease: 100 years of 365 days. */
     public static final Duration MAX_DURATION = Duration.ofDays(36_500);
+
+    /** The longest duplicate window: 7 days. */
+    public static final Duration MAX_DUPLICATE_WINDOW = Duration.ofDays(7);
 
     /** Due times must be before this instant. */
     public static final Instant MAX_DUE_AT = Instant.parse("3000-01-01T00:00:00Z");
@@ -75,6 +84,23 @@ public final class MessageLimits {
     }
 
     /**
+     * Checks an id or a group of a message that a caller sends: those that begin with
+     * {@value #RESERVED_PREFIX} belong to occurrences of schedules.
+     * @param what names it in the exception
+     * @param name the id or the group
+     * @return {@code name}
+     * @throws IllegalArgumentException if it is reserved
+     */
+    static String requireUnreserved(String what, String name) {
+        if (name.startsWith(RESERVED_PREFIX)) {
+            throw new IllegalArgumentException(
+                    "%s '%s' is not valid: a message that is sent cannot begin with '%s', which schedules use"
+                        .formatted(what, quotable(name), RESERVED_PREFIX));
+        }
+        return name;
+    }
+
+    /**
      * Checks a delay; zero is allowed and means now.
      * @param delay zero to {@link #MAX_DURATION}
      * @return {@code delay}
@@ -102,6 +128,21 @@ public final class MessageLimits {
                 .formatted(name, describe(span), MAX_DURATION.toDays()));
         }
         return span;
+    }
+
+    /**
+     * Checks a duplicate window.
+     * @param window more than zero, at most {@link #MAX_DUPLICATE_WINDOW}
+     * @return {@code window}
+     * @throws IllegalArgumentException if it is zero, negative or too long
+     */
+    public static Duration requireDuplicateWindow(Duration window) {
+        if (window.isNegative() || window.isZero() || window.compareTo(MAX_DUPLICATE_WINDOW) > 0) {
+            throw new IllegalArgumentException(
+                    "Duplicate window %s is not valid: use more than zero and at most %d days"
+                        .formatted(describe(window), MAX_DUPLICATE_WINDOW.toDays()));
+        }
+        return window;
     }
 
     /**

@@ -20,11 +20,12 @@ import org.jspecify.annotations.Nullable;
  * @param group its group; {@code null} for none
  * @param failures previous handler failures
  * @param lapses leases that ran out after the start of the handler was recorded
+ * @param failureReasons its failures; {@code null} if it has not failed
  * @see io.delayqueue.admin.DelayQueueInspector
  */
 public record MessageSummary(String queue, String id, MessageState state, @Nullable Instant dueAt,
         @Nullable Instant leasedUntil, @Nullable Instant expiresAt, int priority, @Nullable String group, int failures,
-        int lapses) {
+        int lapses, @Nullable FailureReasons failureReasons) {
 
     /** Hides the exact end of the lease, which serves as its token. */
     private static final int ROUNDED_NANOS = 100_000_000;

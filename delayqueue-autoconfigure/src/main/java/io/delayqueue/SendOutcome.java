@@ -30,6 +30,13 @@ public enum SendOutcome {
     AFTER_CURRENT,
 
     /**
+     * Nothing is stored: a message with the id was handled or dead-lettered before, and
+     * its {@linkplain DelayedMessage.Builder#duplicateWindow duplicate window} has not
+     * ended.
+     */
+    DEDUPLICATED,
+
+    /**
      * Nothing is stored yet: the message is sent after the transaction has committed, and
      * not at all if it rolls back.
      */

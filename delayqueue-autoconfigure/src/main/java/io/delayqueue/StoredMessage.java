@@ -21,13 +21,14 @@ import org.jspecify.annotations.Nullable;
  * @param group its group; {@code null} for none
  * @param failures previous handler failures
  * @param lapses leases that ran out after the start of the handler was recorded
+ * @param failureReasons its failures; {@code null} if it has not failed
  * @param payload the payload as JSON
  * @param headers headers set by the sender
  * @see DelayQueueOperations#find
  */
 public record StoredMessage(String queue, String id, MessageState state, @Nullable Instant dueAt,
         @Nullable Instant leasedUntil, @Nullable Instant expiresAt, int priority, @Nullable String group, int failures,
-        int lapses, String payload, Map<String, String> headers) {
+        int lapses, @Nullable FailureReasons failureReasons, String payload, Map<String, String> headers) {
 
     public StoredMessage {
         leasedUntil = MessageSummary.rounded(leasedUntil);

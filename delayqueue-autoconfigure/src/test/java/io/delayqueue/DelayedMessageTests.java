@@ -51,6 +51,28 @@ class DelayedMessageTests {
     }
 
     @Test
+    void aDuplicateWindowNeedsAnIdAndKeep() {
+        DelayedMessage.Builder windowed = DelayedMessage.builder("q", "x").duplicateWindow(SECOND);
+
+        assertThatIllegalArgumentException().isThrownBy(windowed::build)
+            .withMessage("A duplicate window needs an id and onDuplicate KEEP, but the id was not set and onDuplicate "
+                    + "KEEP");
+        assertThatIllegalArgumentException().isThrownBy(() -> windowed.id("a").onDuplicate(OnDuplicate.REPLACE).build())
+            .withMessageEndingWith("but the id was 'a' and onDuplicate REPLACE");
+        DelayedMessage message = windowed.onDuplicate(OnDuplicate.KEEP).build();
+        assertThat(message.toBuilder().build().duplicateWindow()).contains(SECOND);
+    }
+
+    @Test
+    void aDuplicateWindowIsAtMostSevenDays() {
+        DelayedMessage.Builder builder = DelayedMessage.builder("q", "x");
+
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.duplicateWindow(Duration.ofDays(7).plusNanos(1)))
+            .withMessageEndingWith("is not valid: use more than zero and at most 7 days");
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.duplicateWindow(Duration.ZERO));
+    }
+
+    @Test
     void delayAndDueTimeTogetherAreRefused() {
         DelayedMessage.Builder delayed = DelayedMessage.builder("q", "x").delay(SECOND);
         DelayedMessage.Builder dated = DelayedMessage.builder("q", "x").dueAt(Instant.EPOCH);

@@ -2,6 +2,7 @@ package io.delayqueue.actuator;
 
 import java.security.Principal;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
@@ -11,9 +12,12 @@ import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.MessageLimits;
 import io.delayqueue.PauseResult;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.ResumeResult;
+import io.delayqueue.ScheduleChangeResult;
+import io.delayqueue.ScheduleOperations;
 import io.delayqueue.admin.AuditedOperationEvent;
 import io.delayqueue.admin.AuditedOperationEvent.Outcome;
 import io.delayqueue.admin.DelayQueueInspector;
@@ -103,12 +107,13 @@ public class DelayQueueEndpoint {
     }
 
     /**
-     * Returns a queue, a listener, or the dead letters or integrity check of a queue.
+     * Returns a queue, a listener, or the dead letters, schedules or integrity check of a
+     * queue.
      * @return {@code null} if there is no such listener
      */
     @ReadOperation
     @RegisterReflectionForBinding({ EndpointViews.Queue.class, EndpointViews.Listener.class,
-            EndpointViews.DeadLetters.class, IntegrityReport.class })
+            EndpointViews.DeadLetters.class, EndpointViews.Schedules.class, IntegrityReport.class })
     public @Nullable Object read(@Selector Section section, @Selector String name, @Nullable String cursor,
             @Nullable Integer limit) {
         return switch (section) {
@@ -118,35 +123,65 @@ public class DelayQueueEndpoint {
             case DEAD_LETTERS -> valid(() -> EndpointViews.DeadLetters
                 .of(deadLetters(name).list(cursor, (limit != null) ? limit : MAX_PAGE)));
             case INTEGRITY -> valid(() -> checker().check(name));
+            case SCHEDULES -> valid(() -> EndpointViews.Schedules
+                .of(this.operations.schedules(name).list(cursor, (limit != null) ? limit : MAX_PAGE)));
         };
     }
 
     /**
      * Pauses or resumes a queue on all nodes, or a listener on this node; restores the
-     * messages of a queue from its ledger; redrives or purges dead letters.
+     * messages of a queue from its ledger; redrives or purges dead letters; pauses,
+     * resumes or triggers a schedule.
      * @param forTime how long to pause a queue; {@code null} until it is resumed
      * @param deadLetterId the dead letter; {@code *} for all of the queue, which must be
      * explicit
      * @param dryRun whether to count the messages to restore, and change nothing
      * @param rate maximum number of messages to restore in a second; {@code null} for no
      * limit
+     * @param id the only message to restore, {@code null} for all; or the name of the
+     * schedule
+     * @param dueBefore restores messages that are due before this time; {@code null} for
+     * all
+     * @param includeExpired whether messages whose time to live is over are restored
      */
     @WriteOperation
     @RegisterReflectionForBinding({ PauseResult.class, EndpointViews.Listener.class, EndpointViews.Done.class,
             EndpointViews.Count.class, RestoreReport.class })
     public Object act(SecurityContext caller, @Selector Section section, @Selector String name, Action action,
-            @Nullable Duration forTime, @Nullable String deadLetterId, @Nullable Boolean dryRun,
-            @Nullable Integer rate) {
+            @Nullable Duration forTime, @Nullable String deadLetterId, @Nullable Boolean dryRun, @Nullable Integer rate,
+            @Nullable String id, @Nullable Instant dueBefore, @Nullable Boolean includeExpired) {
         if (!section.actions().contains(action)) {
             throw invalid("%s is no action for %s; use one of %s".formatted(action, section, section.actions()), null);
         }
         Change change = new Change(caller, section, action, name);
         return switch (section) {
-            case QUEUES -> (action == Action.RESTORE) ? restore(change, Boolean.TRUE.equals(dryRun), rate)
+            case QUEUES -> (action == Action.RESTORE) ? restore(change,
+                    valid(() -> new RestorePlan(name, (id != null) ? MessageLimits.requireId(id) : null,
+                            (dueBefore != null) ? MessageLimits.requireDueAt(dueBefore) : null,
+                            Boolean.TRUE.equals(includeExpired), (rate != null) ? rate : 0,
+                            Boolean.TRUE.equals(dryRun))))
                     : actOnQueue(change, forTime);
             case LISTENERS -> actOnListener(change);
             case DEAD_LETTERS, INTEGRITY -> actOnDeadLetters(change, deadLetterId);
+            case SCHEDULES -> actOnSchedule(change, id);
         };
+    }
+
+    private Object actOnSchedule(Change change, @Nullable String schedule) {
+        if (schedule == null) {
+            throw invalid("Name a schedule by 'id'", null);
+        }
+        ScheduleOperations schedules = valid(() -> this.operations.schedules(change.name()));
+        if (change.action() == Action.TRIGGER) {
+            return change(change, schedule,
+                    () -> new EndpointViews.Done(schedules.trigger(schedule)
+                        .map((sent) -> sent.outcome().name())
+                        .orElse(ScheduleChangeResult.NOT_FOUND.name())),
+                    (done) -> ScheduleChangeResult.NOT_FOUND.name().equals(done.result()) ? 0 : 1);
+        }
+        return change(change, schedule, () -> new EndpointViews.Done(
+                ((change.action() == Action.PAUSE) ? schedules.pause(schedule) : schedules.resume(schedule)).name()),
+                (done) -> ScheduleChangeResult.DONE.name().equals(done.result()) ? 1 : 0);
     }
 
     private Object actOnQueue(Change change, @Nullable Duration forTime) {
@@ -160,16 +195,16 @@ public class DelayQueueEndpoint {
                 (paused) -> 1);
     }
 
-    private Object restore(Change change, boolean dryRun, @Nullable Integer rate) {
+    private Object restore(Change change, RestorePlan plan) {
         String queue = change.name();
         JournalOperations ledger = this.journal;
         if (ledger == null || !valid(() -> ledger.covers(queue))) {
-            throw invalid("Queue '%s' has no ledger in this application (delayqueue.journal.mode)".formatted(queue),
+            throw invalid(
+                    "Queue '%s' is not in mode 'ledger' in this application (delayqueue.journal.mode)".formatted(queue),
                     null);
         }
-        RestorePlan plan = valid(() -> RestorePlan.all().queue(queue).rate((rate != null) ? rate : 0));
-        return dryRun ? ledger.restore(plan.asDryRun())
-                : change(change, null, () -> ledger.restore(plan), RestoreReport::restored);
+        return plan.dryRun() ? ledger.restore(plan)
+                : change(change, plan.id(), () -> ledger.restore(plan), RestoreReport::restored);
     }
 
     private Object actOnListener(Change change) {
@@ -281,6 +316,9 @@ public class DelayQueueEndpoint {
         /** Dead letters, by queue. */
         DEAD_LETTERS(List.of(Action.REDRIVE, Action.PURGE)),
 
+        /** Schedules, by queue. */
+        SCHEDULES(List.of(Action.PAUSE, Action.RESUME, Action.TRIGGER)),
+
         /** Integrity check, by queue; slow, because it reads every message. */
         INTEGRITY(List.of());
 
@@ -299,7 +337,7 @@ public class DelayQueueEndpoint {
     /** Lists the actions. */
     public enum Action {
 
-        PAUSE, RESUME, RESTORE, REDRIVE, PURGE
+        PAUSE, RESUME, RESTORE, REDRIVE, PURGE, TRIGGER
 
     }
 
@@ -313,10 +351,16 @@ public class DelayQueueEndpoint {
      */
     private record Change(SecurityContext caller, Section section, Action action, String name) {
 
-        /** Marks actions on a listener, which affect this node only. */
+        /**
+         * Marks actions on a listener, which affect this node only, and on a schedule.
+         */
         String operation() {
             String verb = this.action.name().toLowerCase(Locale.ROOT);
-            return (this.section == Section.LISTENERS) ? verb + "-listener" : verb;
+            return switch (this.section) {
+                case LISTENERS -> verb + "-listener";
+                case SCHEDULES -> verb + "-schedule";
+                default -> verb;
+            };
         }
 
         String principal() {

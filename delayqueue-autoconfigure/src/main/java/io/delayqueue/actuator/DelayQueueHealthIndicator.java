@@ -16,6 +16,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
+import io.delayqueue.listener.handler.HandlerOutage;
 import io.delayqueue.listener.poll.PollLoopStatus;
 import io.delayqueue.store.Texts;
 import io.delayqueue.store.WakeUps;
@@ -25,9 +26,10 @@ import org.springframework.boot.health.contributor.Health;
 
 /**
  * Reports whether the store answers for the queues of this node, whether the poll loops
- * run and receive wake-ups, and whether messages are handled in time. Down if any of
- * these fails; the details describe problem and consequence. Does not wait for a store
- * that hangs: recent counts are used for a while.
+ * run and receive wake-ups, whether the brokers and databases that handlers need are
+ * available, and whether messages are handled in time. Down if any of these fails; the
+ * details describe problem and consequence. Does not wait for a store that hangs: recent
+ * counts are used for a while.
  */
 public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
 
@@ -35,6 +37,9 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
      * Limits the age of counts, however rarely meters are read, to report no past outage.
      */
     static final Duration MAX_AGE = Duration.ofSeconds(10);
+
+    /** Outages of brokers and databases that are shorter do not change the status. */
+    private static final Duration OUTAGE_TOLERANCE = Duration.ofSeconds(10);
 
     private static final String AWAY = "The store does not answer, so nothing is sent and nothing handled";
 
@@ -151,9 +156,10 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
             return "paused, %d due".formatted(queue.due());
         }
         if (oldest != null && most != null && oldest.compareTo(most) > 0) {
-            problems.add(("Queue '%s' is behind: %d due, the oldest for %s (delayqueue.health.max-due-age is "
-                    + "%s). Handlers are too few or too slow, or the queue has no listener")
-                .formatted(queue.queue(), queue.due(), Texts.span(oldest), Texts.span(most)));
+            problems.add("Queue '%s' is behind: %d due, the oldest for %s (delayqueue.health.max-due-age is %s). %s"
+                .formatted(queue.queue(), queue.due(), Texts.span(oldest), Texts.span(most),
+                        hasOutage(queue.queue()) ? "Its handlers wait for another system"
+                                : "Handlers are too few or too slow, or the queue has no listener"));
         }
         return due(queue);
     }
@@ -162,6 +168,12 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
         Duration oldest = queue.oldestDue();
         return (oldest != null) ? "%d due, the oldest for %s".formatted(queue.due(), Texts.span(oldest))
                 : "nothing due";
+    }
+
+    private boolean hasOutage(String queue) {
+        return this.listeners.listeners()
+            .stream()
+            .anyMatch((listener) -> listener.queues().contains(queue) && listener.outage() != null);
     }
 
     private String stateOf(ListenerContainer listener, List<String> problems) {
@@ -180,7 +192,11 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
         if (!listener.isRunning()) {
             return "stopped";
         }
-        return listener.isPaused() ? "paused" : "running";
+        HandlerOutage outage = listener.outage();
+        if (outage != null && outage.age().compareTo(OUTAGE_TOLERANCE) > 0) {
+            problems.add("%s for %s: %s".formatted(outage.text(), Texts.span(outage.age()), outage.cause()));
+        }
+        return listener.isPaused() ? "paused" : (outage != null) ? "waits for another system" : "running";
     }
 
 }

@@ -7,7 +7,9 @@ import java.util.function.ToDoubleFunction;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.search.Search;
 
 /** Lists the meters, with names and descriptions. See docs/operations.md. */
 enum DelayQueueMeter {
@@ -27,6 +29,8 @@ enum DelayQueueMeter {
     LEASE_LOST("lease.lost", "Renewals and settlements that the store rejected because the lease had ended"),
 
     REDELIVERED("redelivered", "Messages claimed whose lease before had run out"),
+
+    SCHEDULES_SKIPPED("schedules.skipped", "Occurrences of schedules that this node has skipped, by reason"),
 
     LATENESS("lateness", "From the due time to the start of the handler, by the store's clock"),
 
@@ -48,6 +52,9 @@ enum DelayQueueMeter {
 
     AVAILABLE_HANDLERS("handlers.available", "How many more messages the listener could handle now"),
 
+    HANDLERS_OUTAGE("handlers.outage",
+            "How long the broker or database that the handlers of the listener need has been unavailable"),
+
     SUBSCRIBED("wakeups.subscribed",
             "1 while the wake-ups of the queue are subscribed, 0 while only polls find its messages"),
 
@@ -60,17 +67,27 @@ enum DelayQueueMeter {
 
     JOURNAL_RESTORED("journal.restored", "Messages that Redis had lost and this node has restored from the journal"),
 
+    JOURNAL_SWEPT("journal.swept", "Overdue messages that this node has compared with Redis"),
+
     JOURNAL_ENDED("journal.ended", "Messages that have ended and whose rows this node has deleted"),
 
     JOURNAL_BACKLOG("journal.backlog", "Messages that have ended and whose rows are not deleted and forgotten yet"),
 
-    JOURNAL_DELAY("journal.delay", "How long requests of the journal have not been applied");
+    JOURNAL_DELAY("journal.delay", "How long requests of the journal have not been applied"),
+
+    INTAKE_MESSAGES("intake.messages", "Messages of a broker that intake has read, by outcome"),
+
+    INTAKE_OUTAGE("intake.outage", "How long intake has scheduled nothing although it was started");
 
     static final String QUEUE = "queue";
 
     static final String LISTENER = "listener";
 
     static final String OUTCOME = "outcome";
+
+    static final String REASON = "reason";
+
+    static final String SOURCE = "source";
 
     /** Bounds of the lateness histogram; the default buckets would be far too many. */
     private static final Duration[] LATENESS_BOUNDS = { Duration.ofMillis(2), Duration.ofMillis(5),
@@ -88,6 +105,23 @@ enum DelayQueueMeter {
     DelayQueueMeter(String name, String description) {
         this.name = PREFIX + name;
         this.description = description;
+    }
+
+    /** Removes all meters of one queue of a listener. */
+    static void removeOfListener(MeterRegistry registry, String queue, String listener) {
+        remove(registry, Search.in(registry).tag(QUEUE, queue).tag(LISTENER, listener));
+    }
+
+    /** Removes the meters that a queue has of this kind. */
+    void removeOf(MeterRegistry registry, String queue) {
+        remove(registry, registry.find(this.name).tag(QUEUE, queue));
+    }
+
+    private static void remove(MeterRegistry registry, Search search) {
+        search.meters()
+            .stream()
+            .filter((meter) -> meter.getId().getName().startsWith(PREFIX))
+            .forEach(registry::remove);
     }
 
     static String tagOf(Enum<?> value) {
@@ -124,7 +158,14 @@ enum DelayQueueMeter {
     <T> Gauge.Builder<T> gauge(T source, ToDoubleFunction<T> value) {
         return Gauge.builder(this.name, source, value)
             .description(this.description)
-            .baseUnit((this == OLDEST_DUE || this == JOURNAL_DELAY) ? "seconds" : null);
+            .baseUnit(isSpan() ? "seconds" : null);
+    }
+
+    private boolean isSpan() {
+        return switch (this) {
+            case OLDEST_DUE, JOURNAL_DELAY, HANDLERS_OUTAGE, INTAKE_OUTAGE -> true;
+            default -> false;
+        };
     }
 
 }

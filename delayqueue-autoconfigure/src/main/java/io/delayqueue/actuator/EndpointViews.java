@@ -6,13 +6,19 @@ import java.util.Map;
 
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterPage;
+import io.delayqueue.ScheduleDefinition;
+import io.delayqueue.SchedulePage;
+import io.delayqueue.ScheduleSkip;
+import io.delayqueue.ScheduleStatus;
+import io.delayqueue.SkipReason;
 import io.delayqueue.admin.DueForecast;
 import io.delayqueue.admin.NodeStatus;
 import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.admin.QueueOverviews;
 import io.delayqueue.listener.ListenerContainer;
+import io.delayqueue.listener.handler.HandlerOutage;
 import io.delayqueue.listener.poll.ListenerStatistics;
-import io.delayqueue.store.CauseMasking;
+import io.delayqueue.CauseMasking;
 import org.jspecify.annotations.Nullable;
 
 /** Holds the responses of {@link DelayQueueEndpoint}. */
@@ -70,14 +76,15 @@ final class EndpointViews {
      * @param running whether it was started
      * @param paused whether it is paused, on this node
      * @param freeHandlers how many more messages it could handle, by queue
+     * @param outage why it handles nothing although it runs; {@code null} for no reason
      * @param statistics its counts since it was registered
      */
     record Listener(String id, List<String> queues, boolean running, boolean paused, Map<String, Integer> freeHandlers,
-            ListenerStatistics statistics) {
+            @Nullable String outage, ListenerStatistics statistics) {
 
         static Listener of(ListenerContainer listener) {
             return new Listener(listener.id(), listener.queues(), listener.isRunning(), listener.isPaused(),
-                    listener.freeHandlers(), listener.statistics());
+                    listener.freeHandlers(), HandlerOutage.describe(listener.outage()), listener.statistics());
         }
 
     }
@@ -116,6 +123,47 @@ final class EndpointViews {
             return new DeadLetterView(deadLetter.id(), deadLetter.messageId(), deadLetter.group(), deadLetter.dueAt(),
                     deadLetter.deadLetteredAt(), deadLetter.failures(), deadLetter.lapses(),
                     CauseMasking.masked(deadLetter.cause()));
+        }
+
+    }
+
+    /**
+     * Holds a page of schedules.
+     *
+     * @param schedules the one that is due next first
+     * @param nextCursor where the next page begins; {@code null} if this is the last one
+     */
+    record Schedules(List<ScheduleView> schedules, @Nullable String nextCursor) {
+
+        static Schedules of(SchedulePage page) {
+            return new Schedules(page.schedules().stream().map(ScheduleView::of).toList(), page.nextCursor());
+        }
+
+    }
+
+    /**
+     * Holds a schedule without its payload.
+     *
+     * @param name its name
+     * @param times its cron expression with the time zone, or its interval
+     * @param owner the application that declares it; {@code null} if a call has put it
+     * @param paused whether its occurrences are skipped
+     * @param nextAt the nominal time of its next occurrence
+     * @param lastAt that of the last one that was sent
+     * @param sent how many were sent
+     * @param skipped how many were skipped, by reason
+     * @param skips the last skips, the latest first
+     */
+    record ScheduleView(String name, String times, @Nullable String owner, boolean paused, @Nullable Instant nextAt,
+            @Nullable Instant lastAt, long sent, Map<SkipReason, Long> skipped, List<ScheduleSkip> skips) {
+
+        static ScheduleView of(ScheduleStatus schedule) {
+            ScheduleDefinition definition = schedule.definition();
+            String times = definition.cron()
+                .map((cron) -> cron + " " + definition.zone())
+                .orElseGet(() -> String.valueOf(definition.fixedRate().orElse(null)));
+            return new ScheduleView(schedule.name(), times, schedule.owner(), schedule.paused(), schedule.nextAt(),
+                    schedule.lastAt(), schedule.sent(), schedule.skipped(), schedule.skips());
         }
 
     }

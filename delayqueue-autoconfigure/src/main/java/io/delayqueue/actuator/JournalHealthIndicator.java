@@ -21,6 +21,9 @@ public final class JournalHealthIndicator extends AbstractHealthIndicator {
     /** Outages that are shorter do not change the status. */
     private static final Duration TOLERANCE = Duration.ofSeconds(10);
 
+    /** Longer than any round takes. */
+    private static final Duration STALLED = Duration.ofMinutes(1);
+
     private final JournalStatus status;
 
     public JournalHealthIndicator(JournalStatus status) {
@@ -38,6 +41,11 @@ public final class JournalHealthIndicator extends AbstractHealthIndicator {
         if (!this.status.foreignQueues().isEmpty()) {
             problems.add("Queues %s belong to the journal of another database: nothing of them is relayed or restored"
                 .formatted(this.status.foreignQueues()));
+        }
+        if (this.status.round().compareTo(STALLED) > 0) {
+            problems
+                .add("A statement of the journal has not ended for %s: requests are not applied, or rows not compared"
+                    .formatted(Texts.span(this.status.round())));
         }
         String older = this.status.older();
         if (older != null) {

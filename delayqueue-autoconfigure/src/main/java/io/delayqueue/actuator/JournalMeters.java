@@ -17,6 +17,7 @@ public final class JournalMeters {
         this.status = status;
         DelayQueueMeter.JOURNAL_APPLIED.counter(this, (meters) -> meters.status.applied()).register(registry);
         DelayQueueMeter.JOURNAL_RESTORED.counter(this, (meters) -> meters.status.restored()).register(registry);
+        DelayQueueMeter.JOURNAL_SWEPT.counter(this, (meters) -> meters.status.swept()).register(registry);
         DelayQueueMeter.JOURNAL_ENDED.counter(this, (meters) -> meters.status.ended()).register(registry);
         DelayQueueMeter.JOURNAL_BACKLOG.gauge(this, (meters) -> meters.status.backlog()).register(registry);
         DelayQueueMeter.JOURNAL_DELAY.gauge(this, (meters) -> meters.status.delay().toMillis() / 1000.0)

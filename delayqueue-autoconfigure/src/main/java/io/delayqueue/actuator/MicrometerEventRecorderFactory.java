@@ -56,6 +56,15 @@ public final class MicrometerEventRecorderFactory implements MessageEventRecorde
         return new ListenerMeters(this.registry, ownMetersOf(queue), queue.value(), listenerId);
     }
 
+    /**
+     * Removes the meters of a listener. The counters of its queue remain, as messages may
+     * still be sent to it.
+     */
+    @Override
+    public void forget(QueueName queue, String listenerId) {
+        DelayQueueMeter.removeOfListener(this.registry, queue.value(), listenerId);
+    }
+
     private QueueMeters ownMetersOf(QueueName queue) {
         return this.queues.computeIfAbsent(queue, (name) -> new QueueMeters(this.registry, name.value()));
     }

@@ -1,6 +1,7 @@
 package io.delayqueue.actuator;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -11,6 +12,7 @@ import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
+import io.delayqueue.listener.handler.HandlerOutage;
 import io.delayqueue.listener.poll.PollLoopStatus;
 import io.delayqueue.store.RemoteConsumerQueues;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -20,12 +22,16 @@ import org.springframework.context.SmartLifecycle;
 
 /**
  * Registers gauges of the queues that this node listens to, or that are consumed through
- * it: on start, when a later listener is registered, and at the first claim.
+ * it: on start, when a later listener is registered, and at the first claim. Removes them
+ * with the last listener of a queue.
  * <p>
  * <strong>Threads.</strong> The life-cycle thread, those that read meters, and those that
  * consume.
  */
 public final class QueueGauges implements SmartLifecycle {
+
+    private static final List<DelayQueueMeter> OF_QUEUES = List.of(DelayQueueMeter.SCHEDULED, DelayQueueMeter.DUE,
+            DelayQueueMeter.LEASED, DelayQueueMeter.DEAD, DelayQueueMeter.OLDEST_DUE, DelayQueueMeter.PAUSED);
 
     private final MeterRegistry meters;
 
@@ -61,6 +67,7 @@ public final class QueueGauges implements SmartLifecycle {
         }
         DelayQueueMeter.CLOCK_JUMPS.counter(this.worker, DelayedListenerLifecycle::clockJumps).register(this.meters);
         this.listeners.onRegistration(this::bind);
+        this.listeners.onRemoval(this::unbind);
         this.consumed.onFirst(this::bindOnce);
         this.statistics.refresh();
     }
@@ -71,9 +78,25 @@ public final class QueueGauges implements SmartLifecycle {
             DelayQueueMeter.AVAILABLE_HANDLERS.gauge(queue, listener, (it) -> freeHandlers(it, queue))
                 .tag(DelayQueueMeter.LISTENER, listener.id())
                 .register(this.meters);
+            DelayQueueMeter.HANDLERS_OUTAGE.gauge(queue, listener, QueueGauges::outage)
+                .tag(DelayQueueMeter.LISTENER, listener.id())
+                .register(this.meters);
             DelayQueueMeter.SUBSCRIBED.gauge(queue, listener, (it) -> subscribed(it, queue))
                 .tag(DelayQueueMeter.LISTENER, listener.id())
                 .register(this.meters);
+        }
+    }
+
+    /**
+     * Removes the gauges of a listener, and those of queues that only it has listened to.
+     */
+    private void unbind(ListenerContainer listener) {
+        for (String name : listener.queues()) {
+            DelayQueueMeter.removeOfListener(this.meters, name, listener.id());
+            QueueName queue = new QueueName(name);
+            if (!this.listeners.handles(queue) && !this.consumed.all().contains(queue) && this.done.remove(queue)) {
+                OF_QUEUES.forEach((meter) -> meter.removeOf(this.meters, name));
+            }
         }
     }
 
@@ -87,6 +110,11 @@ public final class QueueGauges implements SmartLifecycle {
             .filter((partition) -> partition.queue().value().equals(queue))
             .allMatch(this.worker::isSubscribed);
         return all ? 1 : 0;
+    }
+
+    private static double outage(ListenerContainer listener) {
+        HandlerOutage outage = listener.outage();
+        return listener.isRunning() ? seconds((outage != null) ? outage.age() : null) : Double.NaN;
     }
 
     /** Returns NaN for a stopped listener, because 0 would mean busy. */

@@ -2,8 +2,10 @@ package io.delayqueue.actuator;
 
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.function.Function;
 
 import io.delayqueue.SendOutcome;
+import io.delayqueue.SkipReason;
 import io.delayqueue.store.MessageEventRecorder;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -15,6 +17,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 final class QueueMeters implements MessageEventRecorder {
 
     private final Map<SendOutcome, Counter> sent = new EnumMap<>(SendOutcome.class);
+
+    /** Registered with the first skip, as most queues have no schedules. */
+    private final Function<SkipReason, Counter> skipped;
 
     private final Counter sendFailures;
 
@@ -39,6 +44,9 @@ final class QueueMeters implements MessageEventRecorder {
                             .register(registry));
             }
         }
+        this.skipped = (reason) -> DelayQueueMeter.SCHEDULES_SKIPPED.counter(queue)
+            .tag(DelayQueueMeter.REASON, DelayQueueMeter.tagOf(reason))
+            .register(registry);
         this.sendFailures = DelayQueueMeter.SEND_FAILURES.counter(queue).register(registry);
         this.cancelled = DelayQueueMeter.CANCELLED.counter(queue).register(registry);
         this.retried = DelayQueueMeter.RETRIED.counter(queue).register(registry);
@@ -54,6 +62,11 @@ final class QueueMeters implements MessageEventRecorder {
         if (counter != null) {
             counter.increment();
         }
+    }
+
+    @Override
+    public void occurrencesSkipped(SkipReason reason, long occurrences) {
+        this.skipped.apply(reason).increment((double) occurrences);
     }
 
     @Override

@@ -98,4 +98,57 @@ public interface DelayQueueInspector {
      */
     MessagePage messages(String queue, MessageSelection listing, @Nullable String cursor, int limit);
 
+    /**
+     * Counts the waiting messages of a queue by when they become due: in the next hour by
+     * minute, in the next day by hour, in the next week by day.
+     * @param queue the queue
+     * @return the counts
+     */
+    DueHistogram dueHistogram(String queue);
+
+    /**
+     * Finds messages and dead letters by the beginning of their ids, part by part. There
+     * is no index: all entries of the selection are examined, in steps that keep the
+     * store busy for less than a millisecond each. A part takes about 150 ms, or ends
+     * with 100 findings. An entry that is there during the whole scan is found at least
+     * once; one that changes its place meanwhile may be found twice.
+     * @param queue the queue
+     * @param selection what to examine
+     * @param idPrefix the beginning of the ids; empty for all
+     * @param cursor {@link MessageScanPage#nextCursor()} of the previous part of the same
+     * scan; {@code null} for the first one
+     * @return what was found; possibly nothing although there is a next part
+     * @throws IllegalArgumentException if the cursor is not valid
+     */
+    MessageScanPage scan(String queue, ScanSelection selection, String idPrefix, @Nullable String cursor);
+
+    /**
+     * Counts the messages whose handler has failed and that are retried. Examines at most
+     * 10,000 of those that came back from a lease.
+     * @param queue the queue
+     * @return the count
+     */
+    RetryingCount retrying(String queue);
+
+    /**
+     * Finds the messages and dead letters that have an id, in all listed queues, part by
+     * part. A part takes about 150 ms. Queues that cannot be read are reported.
+     * @param id the id of a message
+     * @param cursor {@link IdSearchPage#nextCursor()} of the previous part; {@code null}
+     * for the first one
+     * @return what was found; possibly nothing although there is a next part
+     * @throws IllegalArgumentException if the id or the cursor is not valid
+     */
+    IdSearchPage search(String id, @Nullable String cursor);
+
+    /**
+     * Groups the latest dead letters of a queue by their causes, about
+     * {@value DeadLetterCauses#MAX_EXAMINED} of them, in steps of 100.
+     * @param queue the queue
+     * @param byType whether to compare only the types of the exceptions, instead of the
+     * first lines, whose texts may quote payloads
+     * @return the groups, the largest first
+     */
+    DeadLetterCauses deadLetterCauses(String queue, boolean byType);
+
 }

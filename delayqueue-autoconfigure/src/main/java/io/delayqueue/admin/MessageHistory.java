@@ -1,5 +1,6 @@
 package io.delayqueue.admin;
 
+import java.util.Collection;
 import java.util.List;
 
 import io.delayqueue.CancelResult;
@@ -28,6 +29,15 @@ public interface MessageHistory {
      * @throws io.delayqueue.StoreUnavailableException if the database does not answer
      */
     List<HistoryEntry> of(String queue, String id);
+
+    /**
+     * Returns the queues that have recorded transitions of an id.
+     * @param id the id of the message
+     * @param queues the queues to search, at most 1,000
+     * @return those of {@code queues} with a transition, in no order
+     * @throws io.delayqueue.StoreUnavailableException if the database does not answer
+     */
+    List<String> queuesOf(String id, Collection<String> queues);
 
     /**
      * Erases an id: cancels its message, deletes its dead letters and its recorded

@@ -38,9 +38,11 @@ public record NodeStatus(String id, String application, String host, long pid, @
      * running
      * @param paused whether the listener is paused in this process; does not include a
      * pause of the queue
+     * @param outage why the listener handles nothing although it is running, for example
+     * because the broker that it forwards to is away; {@code null} for no such reason
      */
     public record ListenerStatus(String id, List<String> queues, int concurrency, int free, boolean running,
-            boolean paused) {
+            boolean paused, @Nullable String outage) {
 
         public ListenerStatus {
             queues = List.copyOf(queues);

@@ -14,6 +14,7 @@ import io.delayqueue.redis.RedisNodeRegistry;
 import io.delayqueue.redis.RedisPartitionLayoutStore;
 import io.delayqueue.redis.RedisQueueInspector;
 import io.delayqueue.redis.RedisQueueRegistry;
+import io.delayqueue.redis.RedisScheduleStore;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.RedisSecretStore;
 import io.delayqueue.redis.check.RedisIntegrityChecker;
@@ -34,6 +35,8 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.QueueRegistrar;
 import io.delayqueue.store.routing.StoreComponents;
+import io.delayqueue.store.schedule.LocalSchedules;
+import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.template.InspectorTemplate;
 import io.lettuce.core.resource.ClientResources;
 import org.slf4j.Logger;
@@ -62,6 +65,7 @@ import org.springframework.context.annotation.ImportRuntimeHints;
 import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.ProxyType;
 import org.springframework.context.annotation.Proxyable;
+import org.springframework.core.env.Environment;
 import org.springframework.data.redis.core.RedisTemplate;
 
 /**
@@ -98,7 +102,7 @@ public final class DelayQueueAutoConfiguration {
     @ConditionalOnMissingBean
     StoreComponents delayQueueStoreComponents(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
             PartitionLayouts partitions, ObjectProvider<MessageEventRecorderFactory> events,
-            ObjectProvider<QueueRegistry> registry, ObjectProvider<HistoryFactory> histories,
+            ObjectProvider<QueueRegistry> registry, ObjectProvider<HistoryFactory> histories, LocalSchedules schedules,
             DelayQueueProperties properties) {
         HistoryFactory history = histories.getIfAvailable();
         if (history == null && properties.hasJournal(JournalMode::recordsHistory)) {
@@ -106,7 +110,15 @@ public final class DelayQueueAutoConfiguration {
         }
         return new StoreComponents((history != null) ? history.recording(messages) : messages, inspector, wakeUps,
                 partitions, eventsOf(events),
-                new QueueRegistrar(registry.getIfAvailable(() -> QueueRegistry.NONE), System::nanoTime));
+                new QueueRegistrar(registry.getIfAvailable(() -> QueueRegistry.NONE), System::nanoTime), schedules);
+    }
+
+    @Bean
+    @ConditionalOnMissingBean
+    LocalSchedules delayQueueLocalSchedules(ObjectProvider<ScheduleStore> store, EnvelopeCodec codec,
+            DelayQueueProperties properties, Environment environment) {
+        return properties.localSchedules(store.getIfAvailable(() -> ScheduleStore.NONE), codec,
+                environment.getProperty("spring.application.name"));
     }
 
     @Bean
@@ -204,6 +216,13 @@ public final class DelayQueueAutoConfiguration {
 
         @Bean
         @ConditionalOnBean(RedisMessageStore.class)
+        @ConditionalOnMissingBean(ScheduleStore.class)
+        RedisScheduleStore delayQueueScheduleStore(RedisScriptExecutor redis) {
+            return new RedisScheduleStore(redis);
+        }
+
+        @Bean
+        @ConditionalOnBean(RedisMessageStore.class)
         @ConditionalOnMissingBean(NodeRegistry.class)
         RedisNodeRegistry delayQueueNodeRegistry(RedisScriptExecutor redis) {
             return new RedisNodeRegistry(redis);
@@ -291,6 +310,13 @@ public final class DelayQueueAutoConfiguration {
         @ConditionalOnMissingBean(QueueRegistry.class)
         QueueRegistry delayQueueQueueRegistry(InMemoryMessageStore store) {
             return store.queueRegistry();
+        }
+
+        @Bean
+        @ConditionalOnBean(InMemoryMessageStore.class)
+        @ConditionalOnMissingBean(ScheduleStore.class)
+        ScheduleStore delayQueueScheduleStore(InMemoryMessageStore store) {
+            return store.schedules();
         }
 
         @Bean

@@ -5,8 +5,10 @@ import java.util.Map;
 
 import io.delayqueue.actuator.DelayQueueHealthIndicator;
 import io.delayqueue.actuator.HealthSettings;
+import io.delayqueue.actuator.IntakeHealthIndicator;
 import io.delayqueue.actuator.JournalHealthIndicator;
 import io.delayqueue.actuator.StatisticsCache;
+import io.delayqueue.intake.IntakeGroup;
 import io.delayqueue.journal.JournalFactory;
 import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
@@ -22,9 +24,11 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 
 /** Auto-configuration for the health contributor {@code delayqueue}. */
-@AutoConfiguration(after = { DelayQueueListenerAutoConfiguration.class, DelayQueueJournalAutoConfiguration.class })
+@AutoConfiguration(after = { DelayQueueListenerAutoConfiguration.class, DelayQueueJournalAutoConfiguration.class,
+        DelayQueueIntakeAutoConfiguration.class })
 @ConditionalOnClass({ HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class })
 @ConditionalOnEnabledHealthIndicator("delayqueue")
 @ConditionalOnBean({ DelayedListenerLifecycle.class, StatisticsCache.class })
@@ -52,6 +56,13 @@ public final class DelayQueueHealthContributorAutoConfiguration {
         return new DelayQueueHealthIndicator(statistics, listeners, wakeUps,
                 new HealthSettings(most.isZero() ? null : most, LIMIT, silence),
                 () -> unconsumed.stream().findFirst().map(UnconsumedQueueCheck::known).orElse(Map.of()));
+    }
+
+    @Bean
+    @Conditional(OnIntakeCondition.class)
+    @ConditionalOnMissingBean(name = "delayqueueIntakeHealthIndicator")
+    IntakeHealthIndicator delayqueueIntakeHealthIndicator(ObjectProvider<IntakeGroup> groups) {
+        return new IntakeHealthIndicator(groups.stream().flatMap((group) -> group.intakes().stream()).toList());
     }
 
     @Bean

@@ -18,6 +18,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
 import org.springframework.kafka.core.ConsumerFactory;
 
 /**
@@ -33,12 +34,16 @@ public final class DelayQueueIntakeAutoConfiguration {
     DelayQueueIntakeAutoConfiguration() {
     }
 
-    /** Checks the settings before any message is read. */
     @Bean
-    SmartInitializingSingleton delayQueueIntakeCheck(DelayQueueProperties properties,
+    IntakeCheck delayQueueIntakeCheck(DelayQueueProperties properties, Environment environment) {
+        return new IntakeCheck(properties, environment.getProperty("spring.application.name"));
+    }
+
+    /** Rejects intakes whose broker cannot be read from. */
+    @Bean
+    SmartInitializingSingleton delayQueueIntakeBrokerCheck(DelayQueueProperties properties,
             ObjectProvider<KafkaConfiguration> kafka, ObjectProvider<RabbitConfiguration> rabbit) {
         return () -> {
-            new IntakeCheck(properties).run();
             if (kafka.getIfAvailable() == null) {
                 properties.intake().kafka().forEach((topic, settings) -> {
                     throw new InvalidBrokerSettingException("delayqueue.intake.kafka.%s.to".formatted(topic),
@@ -63,17 +68,15 @@ public final class DelayQueueIntakeAutoConfiguration {
     static class KafkaConfiguration {
 
         @Bean
-        IntakeGroup delayQueueKafkaIntake(DelayQueueProperties properties, ConsumerFactory<?, ?> consumers,
-                EnvelopeCodec codec, DelayQueueTemplate operations) {
-            return new IntakeGroup(properties.intake()
-                .kafka()
-                .entrySet()
-                .stream()
-                .map((topic) -> new KafkaIntake(consumers, topic.getKey(), topic.getValue().groupId(),
-                        topic.getValue().concurrency(),
-                        new IntakeScheduler("topic '%s'".formatted(topic.getKey()),
-                                new QueueName(String.valueOf(topic.getValue().to())), codec, operations)))
-                .toList());
+        IntakeGroup delayQueueKafkaIntake(DelayQueueProperties properties, IntakeCheck check,
+                ConsumerFactory<?, ?> consumers, EnvelopeCodec codec, DelayQueueTemplate operations) {
+            return new IntakeGroup(properties.intake().kafka().entrySet().stream().map((entry) -> {
+                IntakeSettings.Topic settings = entry.getValue();
+                IntakeScheduler scheduler = new IntakeScheduler("kafka:" + entry.getKey(),
+                        new QueueName(String.valueOf(settings.to())), codec, operations, System::nanoTime);
+                return new KafkaIntake(consumers, entry.getKey(), check.groupId(entry.getKey(), settings),
+                        settings.concurrency(), scheduler);
+            }).toList());
         }
 
     }
@@ -85,16 +88,15 @@ public final class DelayQueueIntakeAutoConfiguration {
     static class RabbitConfiguration {
 
         @Bean
-        IntakeGroup delayQueueRabbitIntake(DelayQueueProperties properties, ConnectionFactory connections,
-                EnvelopeCodec codec, DelayQueueTemplate operations) {
-            return new IntakeGroup(properties.intake()
-                .rabbit()
-                .entrySet()
-                .stream()
-                .map((queue) -> new RabbitIntake(connections, queue.getKey(), queue.getValue().concurrency(),
-                        new IntakeScheduler("queue '%s' of the broker".formatted(queue.getKey()),
-                                new QueueName(String.valueOf(queue.getValue().to())), codec, operations)))
-                .toList());
+        IntakeGroup delayQueueRabbitIntake(DelayQueueProperties properties, IntakeCheck check,
+                ConnectionFactory connections, EnvelopeCodec codec, DelayQueueTemplate operations) {
+            return new IntakeGroup(properties.intake().rabbit().entrySet().stream().map((entry) -> {
+                IntakeSettings.Source settings = entry.getValue();
+                IntakeScheduler scheduler = new IntakeScheduler("rabbit:" + entry.getKey(),
+                        new QueueName(String.valueOf(settings.to())), codec, operations, System::nanoTime);
+                return new RabbitIntake(connections, entry.getKey(), settings.concurrency(), settings.rejectInvalid(),
+                        scheduler);
+            }).toList());
         }
 
     }

@@ -1,15 +1,13 @@
 package io.delayqueue.autoconfigure;
 
-import java.util.function.Supplier;
-
 import javax.sql.DataSource;
 
 import io.delayqueue.admin.MessageHistory;
 import io.delayqueue.journal.DelayQueueDataSource;
 import io.delayqueue.journal.DelayQueueTransactionManager;
-import io.delayqueue.journal.HandledMessages;
 import io.delayqueue.journal.HistoryFactory;
 import io.delayqueue.journal.Journal;
+import io.delayqueue.journal.JournalDatabase;
 import io.delayqueue.journal.JournalFactory;
 import io.delayqueue.journal.JournalOperations;
 import io.delayqueue.listener.NodeHeartbeat;
@@ -36,7 +34,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.util.function.SingletonSupplier;
 
 /**
  * Auto-configuration for the journal, if a queue is configured to have one and the
@@ -54,21 +51,27 @@ public final class DelayQueueJournalAutoConfiguration {
     }
 
     @Bean
-    PropertiesBasedDataSourceScriptDatabaseInitializer<?> delayQueueJournalSchema(ObjectProvider<DataSource> dataSource,
+    JournalSchemaInitializer delayQueueJournalSchema(ObjectProvider<DataSource> dataSource,
             @DelayQueueDataSource ObjectProvider<DataSource> marked, DelayQueueJournalProperties properties) {
-        return new PropertiesBasedDataSourceScriptDatabaseInitializer<>(marked.getIfAvailable(dataSource::getObject),
-                properties);
+        return new JournalSchemaInitializer(marked.getIfAvailable(dataSource::getObject), properties);
+    }
+
+    @Bean
+    @DependsOnDatabaseInitialization
+    JournalDatabase delayQueueJournalDatabase(ObjectProvider<DataSource> dataSource,
+            @DelayQueueDataSource ObjectProvider<DataSource> marked, DelayQueueProperties properties,
+            DelayQueueJournalProperties journal) {
+        return new JournalDatabase(marked.getIfAvailable(dataSource::getObject), properties.namespace(),
+                journal.tables());
     }
 
     @Bean
     @Conditional(OnJournalCondition.OfRequests.class)
     @DependsOnDatabaseInitialization
-    JournalFactory delayQueueJournalFactory(ObjectProvider<DataSource> dataSource,
-            @DelayQueueDataSource ObjectProvider<DataSource> marked, StoreComponents store,
+    JournalFactory delayQueueJournalFactory(JournalDatabase database, StoreComponents store,
             DelayQueueProperties properties, ApplicationEventPublisher events) {
-        return new JournalFactory(marked.getIfAvailable(dataSource::getObject), properties.namespace(), store,
-                properties::journalMode, properties.commandTimeout(), properties.journal().restorePause(),
-                events::publishEvent);
+        return new JournalFactory(database, store, properties::journalMode, properties.commandTimeout(),
+                properties.journal().restorePause(), events::publishEvent);
     }
 
     @Bean
@@ -101,12 +104,11 @@ public final class DelayQueueJournalAutoConfiguration {
      */
     @Bean
     @Conditional(OnJournalCondition.OfRequests.class)
-    HandlerTransactions delayQueueHandlerTransactions(JournalFactory factory,
+    HandlerTransactions delayQueueHandlerTransactions(JournalFactory factory, DelayQueueProperties properties,
             ObjectProvider<PlatformTransactionManager> transactions,
             @DelayQueueTransactionManager ObjectProvider<PlatformTransactionManager> marked) {
-        Supplier<HandledMessages> handled = SingletonSupplier
-            .of(() -> factory.handledMessages(marked.getIfAvailable(transactions::getObject)));
-        return (message, handler) -> handled.get().execute(message.revision(), handler::call);
+        return new JournalHandlerTransactions(factory, properties,
+                () -> marked.getIfAvailable(transactions::getObject));
     }
 
     /** Configures the history of messages. */
@@ -115,14 +117,12 @@ public final class DelayQueueJournalAutoConfiguration {
     static class HistoryConfiguration {
 
         @Bean
-        HistoryFactory delayQueueHistoryFactory(ObjectProvider<DataSource> dataSource,
-                @DelayQueueDataSource ObjectProvider<DataSource> marked, DelayQueueProperties properties,
+        HistoryFactory delayQueueHistoryFactory(JournalDatabase database, DelayQueueProperties properties,
                 Environment environment) {
             NodeStatusCodec.Node node = NodeHeartbeat
                 .thisProcess(environment.getProperty("spring.application.name", "application"));
-            return new HistoryFactory(marked.getIfAvailable(dataSource::getObject), properties.namespace(),
-                    "%s@%s:%d".formatted(node.application(), node.host(), node.pid()), properties::journalMode,
-                    properties.journal().history().settings());
+            return new HistoryFactory(database, "%s@%s:%d".formatted(node.application(), node.host(), node.pid()),
+                    properties::journalMode, properties.journal().history().settings());
         }
 
         @Bean

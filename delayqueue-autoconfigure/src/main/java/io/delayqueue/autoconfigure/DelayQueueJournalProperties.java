@@ -1,17 +1,38 @@
 package io.delayqueue.autoconfigure;
 
+import io.delayqueue.journal.TableNames;
+
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 
-/** Settings of the table of the journal. */
+/** Settings of the tables of the journal. */
 @ConfigurationProperties("delayqueue.journal.jdbc")
 final class DelayQueueJournalProperties extends DatabaseInitializationProperties {
 
     private static final String SCHEMA = "classpath:io/delayqueue/journal/schema-@@platform@@.sql";
 
+    private TableNames tables = new TableNames(TableNames.DEFAULT_PREFIX);
+
     @Override
     public String getDefaultSchemaLocation() {
         return SCHEMA;
+    }
+
+    /** Returns what the names of the tables begin with. */
+    public String getTablePrefix() {
+        return this.tables.prefix();
+    }
+
+    /**
+     * Sets what the names of the tables begin with.
+     * @throws IllegalArgumentException if they would not be names of tables
+     */
+    public void setTablePrefix(String prefix) {
+        this.tables = new TableNames(prefix);
+    }
+
+    TableNames tables() {
+        return this.tables;
     }
 
 }

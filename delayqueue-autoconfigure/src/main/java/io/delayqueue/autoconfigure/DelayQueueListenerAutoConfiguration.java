@@ -2,6 +2,7 @@ package io.delayqueue.autoconfigure;
 
 import java.util.stream.Stream;
 
+import io.delayqueue.DelayedListenerErrorHandler;
 import io.delayqueue.QueueName;
 import io.delayqueue.actuator.StatisticsCache;
 import io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor;
@@ -53,9 +54,11 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     static DelayedListenerAnnotationBeanPostProcessor delayedListenerAnnotationBeanPostProcessor(
-            ObjectProvider<DelayedListenerRegistry> registry, BeanFactory beans) {
+            ObjectProvider<DelayedListenerRegistry> registry, ObjectProvider<StoreComponents> components,
+            BeanFactory beans) {
         return new DelayedListenerAnnotationBeanPostProcessor(registry,
-                (system) -> DelayQueueSystem.named(system, beans).listeners());
+                (system) -> DelayQueueSystem.named(system, beans).listeners(), (system) -> (system != null)
+                        ? DelayQueueSystem.named(system, beans).schedules() : components.getObject().schedules());
     }
 
     @Bean
@@ -78,9 +81,10 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     DelayedListenerRegistry delayedListenerRegistry(DelayQueueProperties properties, HandlerMethodFactory handlers,
-            ObjectProvider<MessageEventRecorderFactory> events) {
+            ObjectProvider<MessageEventRecorderFactory> events,
+            ObjectProvider<DelayedListenerErrorHandler> errorHandlers) {
         return new DelayedListenerRegistry(properties::listenerSettings, handlers,
-                DelayQueueAutoConfiguration.eventsOf(events));
+                DelayQueueAutoConfiguration.eventsOf(events), errorHandlers::getIfUnique);
     }
 
     /** Builds further queue systems. */

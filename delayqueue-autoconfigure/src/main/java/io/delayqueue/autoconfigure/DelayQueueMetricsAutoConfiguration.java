@@ -1,10 +1,12 @@
 package io.delayqueue.autoconfigure;
 
 import io.delayqueue.actuator.HistoryMeters;
+import io.delayqueue.actuator.IntakeMeters;
 import io.delayqueue.actuator.JournalMeters;
 import io.delayqueue.actuator.MicrometerEventRecorderFactory;
 import io.delayqueue.actuator.QueueGauges;
 import io.delayqueue.actuator.StatisticsCache;
+import io.delayqueue.intake.IntakeGroup;
 import io.delayqueue.journal.HistoryFactory;
 import io.delayqueue.journal.JournalFactory;
 import io.delayqueue.listener.DelayedListenerLifecycle;
@@ -12,6 +14,7 @@ import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.store.RemoteConsumerQueues;
 import io.micrometer.core.instrument.MeterRegistry;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -22,7 +25,9 @@ import org.springframework.context.annotation.ProxyType;
 import org.springframework.context.annotation.Proxyable;
 
 /** Auto-configuration for the meters, where the application has a registry for them. */
-@AutoConfiguration(after = { DelayQueueListenerAutoConfiguration.class, DelayQueueJournalAutoConfiguration.class },
+@AutoConfiguration(
+        after = { DelayQueueListenerAutoConfiguration.class, DelayQueueJournalAutoConfiguration.class,
+                DelayQueueIntakeAutoConfiguration.class },
         afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnBean({ MeterRegistry.class, DelayedListenerLifecycle.class })
@@ -52,6 +57,12 @@ public final class DelayQueueMetricsAutoConfiguration {
     @ConditionalOnBean(JournalFactory.class)
     JournalMeters delayQueueJournalMeters(MeterRegistry registry, JournalFactory journal) {
         return new JournalMeters(registry, journal.status());
+    }
+
+    @Bean
+    @ConditionalOnBean(IntakeGroup.class)
+    IntakeMeters delayQueueIntakeMeters(MeterRegistry registry, ObjectProvider<IntakeGroup> groups) {
+        return new IntakeMeters(registry, groups.stream().flatMap((group) -> group.intakes().stream()).toList());
     }
 
     @Bean

@@ -22,6 +22,9 @@ import io.delayqueue.redis.wakeup.WakeUpMode;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.Texts;
+import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.schedule.LocalSchedules;
+import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.template.TemplateSettings;
 import org.jspecify.annotations.Nullable;
 
@@ -53,6 +56,7 @@ import org.springframework.util.unit.DataSize;
  * @param durability Replication that a send waits for.
  * @param listener Settings of all listeners.
  * @param deadLetters Settings of dead letters.
+ * @param schedules Settings of schedules.
  * @param journal Settings of the journal in an SQL database.
  * @param knownQueues Names of queues that the application uses without a listener.
  * @param queues Settings of single queues, by name, which override those of all
@@ -66,8 +70,9 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         @DefaultValue("500ms") Duration maxReconnectDelay, @DefaultValue("channel") WakeUpMode wakeup,
         @DefaultValue("5s") Duration safetyPoll, @DefaultValue("256KB") DataSize maxPayloadSize,
         @DefaultValue Send send, @DefaultValue Durability durability, @DefaultValue Listener listener,
-        @DefaultValue DeadLetters deadLetters, @DefaultValue Journal journal, @DefaultValue Set<String> knownQueues,
-        @DefaultValue Map<String, Queue> queues, @DefaultValue Map<String, ForwardSettings> forward,
+        @DefaultValue DeadLetters deadLetters, @DefaultValue Schedules schedules, @DefaultValue Journal journal,
+        @DefaultValue Set<String> knownQueues, @DefaultValue Map<String, Queue> queues,
+        @DefaultValue Map<String, ForwardSettings> forward,
         @NestedConfigurationProperty @DefaultValue IntakeSettings intake) {
 
     private static final Duration MIN_WAIT = Duration.ofMillis(100);
@@ -164,6 +169,15 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     /** Returns the replication that a send waits for. */
     ReplicationRequirement replicaWait() {
         return new ReplicationRequirement(this.durability.waitReplicas(), this.durability.waitTimeout());
+    }
+
+    /**
+     * Returns the schedules of a store.
+     * @param application the name of the application; {@code null} for none
+     */
+    LocalSchedules localSchedules(ScheduleStore store, EnvelopeCodec codec, @Nullable String application) {
+        return new LocalSchedules(store, codec, this.schedules.misfireThreshold(),
+                (application != null) ? application : "");
     }
 
     /** Returns the settings shared by all listeners of the process. */
@@ -265,6 +279,21 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         public DeadLetters {
             require(isWithin(retention, Duration.ZERO, MessageLimits.MAX_DURATION), "delayqueue.dead-letters.retention",
                     ZERO_OR_MORE, retention);
+        }
+
+    }
+
+    /**
+     * Settings of schedules.
+     *
+     * @param misfireThreshold Lateness from which on an occurrence counts as missed, so
+     * that the misfire policy of its schedule applies.
+     */
+    public record Schedules(@DefaultValue("60s") Duration misfireThreshold) {
+
+        public Schedules {
+            require(isWithin(misfireThreshold, Duration.ofSeconds(1), Duration.ofDays(1)),
+                    "delayqueue.schedules.misfire-threshold", "1s to 1d", misfireThreshold);
         }
 
     }

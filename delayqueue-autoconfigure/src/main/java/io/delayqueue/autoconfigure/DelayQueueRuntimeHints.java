@@ -3,15 +3,17 @@ package io.delayqueue.autoconfigure;
 import io.delayqueue.forward.ExpressionRoot;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aot.hint.ExecutableMode;
 import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.aot.hint.TypeReference;
 
 /**
- * Registers the Lua scripts for a native image, and the type that expressions of keys
- * read. Spring itself registers listener methods and their payloads, since
- * {@code @DelayedListener} is a {@code @MessageMapping}, and the actuator endpoint names
- * what it returns.
+ * Registers the Lua scripts for a native image, the type that expressions of keys read,
+ * and the method of PostgreSQL's driver that the journal calls. Spring itself registers
+ * listener methods and their payloads, since {@code @DelayedListener} is a
+ * {@code @MessageMapping}, and the actuator endpoint names what it returns.
  */
 final class DelayQueueRuntimeHints implements RuntimeHintsRegistrar {
 
@@ -19,6 +21,9 @@ final class DelayQueueRuntimeHints implements RuntimeHintsRegistrar {
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
         hints.resources().registerPattern("io/delayqueue/redis/*.lua");
         hints.reflection().registerType(ExpressionRoot.class, MemberCategory.INVOKE_PUBLIC_METHODS);
+        hints.reflection()
+            .registerTypeIfPresent(classLoader, "org.postgresql.PGStatement", (type) -> type
+                .withMethod("setPrepareThreshold", TypeReference.listOf(int.class), ExecutableMode.INVOKE));
     }
 
 }

@@ -7,6 +7,7 @@ import io.delayqueue.admin.DelayQueueIntegrityChecker;
 import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.NodeHeartbeat;
+import io.delayqueue.store.schedule.LocalSchedules;
 import io.delayqueue.template.DelayQueueTemplate;
 
 import org.springframework.beans.factory.BeanFactory;
@@ -44,7 +45,7 @@ public class DelayQueueSystem implements SmartLifecycle, AutoCloseable {
                 builder.settings().templateSettings(builder.observations(), this.known), builder.context(),
                 System::nanoTime);
         this.listeners = new DelayedListenerRegistry(builder.settings()::listenerSettings, builder.handlers(),
-                store.components().events());
+                store.components().events(), builder::errorHandler);
         this.worker = new DelayedListenerLifecycle(store.components(), this.listeners, builder.context(),
                 builder.runtimeSettings(),
                 new NodeHeartbeat(store.nodes(), NodeHeartbeat.thisProcess(builder.application()),
@@ -78,6 +79,10 @@ public class DelayQueueSystem implements SmartLifecycle, AutoCloseable {
     /** Returns the listeners of this system, whose ids are unique in it. */
     public DelayedListenerRegistry listeners() {
         return this.listeners;
+    }
+
+    LocalSchedules schedules() {
+        return this.store.components().schedules();
     }
 
     /**

@@ -1,5 +1,6 @@
 package io.delayqueue.autoconfigure;
 
+import io.delayqueue.DelayedListenerErrorHandler;
 import io.delayqueue.listener.handler.HandlerMethodFactory;
 import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.observation.MessageObservations;
@@ -129,7 +130,11 @@ public class DelayQueueSystemBuilder {
     }
 
     HandlerMethodFactory handlers() {
-        return this.context.getBean(HandlerMethodFactory.class);
+        return this.context.getBean(HandlerMethodFactory.class).withoutTransactions();
+    }
+
+    @Nullable DelayedListenerErrorHandler errorHandler() {
+        return this.context.getBeanProvider(DelayedListenerErrorHandler.class).getIfUnique();
     }
 
     MessageObservations observations() {
@@ -148,6 +153,10 @@ public class DelayQueueSystemBuilder {
 
     PartitionLayouts layouts(PartitionLayoutStore store) {
         return new PartitionLayouts(store, settings()::partitions, System::nanoTime);
+    }
+
+    @Nullable String applicationName() {
+        return this.context.getEnvironment().getProperty("spring.application.name");
     }
 
     String application() {

@@ -11,6 +11,7 @@ import io.delayqueue.redis.RedisNodeRegistry;
 import io.delayqueue.redis.RedisPartitionLayoutStore;
 import io.delayqueue.redis.RedisQueueInspector;
 import io.delayqueue.redis.RedisQueueRegistry;
+import io.delayqueue.redis.RedisScheduleStore;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.check.RedisIntegrityChecker;
 import io.delayqueue.redis.check.RedisServerCheck;
@@ -49,7 +50,10 @@ record DelayQueueSystemStore(StoreComponents components, DelayQueueInspector ins
         InMemoryMessageStore store = new InMemoryMessageStore(builder.codec(), new MicrosClock());
         PartitionLayouts layouts = builder.layouts(store.partitionRecords());
         QueueRegistrar registrar = new QueueRegistrar(store.queueRegistry(), System::nanoTime);
-        return new DelayQueueSystemStore(new StoreComponents(store, store, store, layouts, builder.events(), registrar),
+        return new DelayQueueSystemStore(
+                new StoreComponents(store, store, store, layouts, builder.events(), registrar,
+                        builder.settings()
+                            .localSchedules(store.schedules(), builder.codec(), builder.applicationName())),
                 new InspectorTemplate(store.queueInspector(), store.queueRegistry(), store.nodeRegistry(), layouts,
                         builder.settings().answerLimit()),
                 new InMemoryIntegrityChecker(), store.nodeRegistry(), null, null, null);
@@ -66,7 +70,9 @@ record DelayQueueSystemStore(StoreComponents components, DelayQueueInspector ins
         NodeRegistry nodes = new RedisNodeRegistry(access);
         return new DelayQueueSystemStore(
                 new StoreComponents(new RedisMessageStore(access), new RedisMessageInspector(access, builder.codec()),
-                        wakeUps, layouts, builder.events(), new QueueRegistrar(queues, System::nanoTime)),
+                        wakeUps, layouts, builder.events(), new QueueRegistrar(queues, System::nanoTime),
+                        properties.localSchedules(new RedisScheduleStore(access), builder.codec(),
+                                builder.applicationName())),
                 new InspectorTemplate(new RedisQueueInspector(access), queues, nodes, layouts,
                         properties.answerLimit()),
                 new RedisIntegrityChecker(access, () -> connections, builder.codec()), nodes,

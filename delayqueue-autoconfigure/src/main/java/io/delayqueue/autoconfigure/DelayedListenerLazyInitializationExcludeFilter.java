@@ -1,10 +1,13 @@
 package io.delayqueue.autoconfigure;
 
+import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
 import java.util.Set;
 
 import io.delayqueue.DelayedListener;
 import io.delayqueue.DelayedListeners;
+import io.delayqueue.DelayedSchedule;
+import io.delayqueue.DelayedSchedules;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -20,17 +23,24 @@ import org.springframework.core.annotation.AnnotationUtils;
  */
 final class DelayedListenerLazyInitializationExcludeFilter implements LazyInitializationExcludeFilter {
 
+    private static final Set<Class<? extends Annotation>> ANNOTATIONS = Set.of(DelayedListener.class,
+            DelayedListeners.class, DelayedSchedule.class, DelayedSchedules.class);
+
     @Override
     public boolean isExcluded(String beanName, BeanDefinition beanDefinition, Class<?> beanType) {
         MetadataLookup<Boolean> lookup = DelayedListenerLazyInitializationExcludeFilter::listensOrNull;
-        return AnnotationUtils.isCandidateClass(beanType, Set.of(DelayedListener.class, DelayedListeners.class))
+        return AnnotationUtils.isCandidateClass(beanType, ANNOTATIONS)
                 && !MethodIntrospector.selectMethods(beanType, lookup).isEmpty();
     }
 
     private static @Nullable Boolean listensOrNull(Method method) {
-        return AnnotatedElementUtils
+        boolean listens = !AnnotatedElementUtils
             .getMergedRepeatableAnnotations(method, DelayedListener.class, DelayedListeners.class)
-            .isEmpty() ? null : Boolean.TRUE;
+            .isEmpty();
+        boolean scheduled = !AnnotatedElementUtils
+            .getMergedRepeatableAnnotations(method, DelayedSchedule.class, DelayedSchedules.class)
+            .isEmpty();
+        return (listens || scheduled) ? Boolean.TRUE : null;
     }
 
 }

@@ -45,7 +45,7 @@ final class ForwardInitializer implements SmartInitializingSingleton {
         String target = (forward.to() != null) ? forward.to() : "";
         try {
             registrar.register(new QueueName(queue), target,
-                    new ForwarderFactory.Options(forward.unconfirmed(), forward.timeout()));
+                    new ForwarderFactory.Options(queue, forward.unconfirmed(), forward.timeout()));
         }
         catch (IllegalArgumentException | IllegalStateException ex) {
             throw new InvalidBrokerSettingException("delayqueue.forward.%s.to".formatted(queue), target,

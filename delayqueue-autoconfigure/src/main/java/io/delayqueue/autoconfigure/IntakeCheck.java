@@ -9,8 +9,9 @@ import io.delayqueue.QueueName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks the settings of intake: each has a valid queue, and no message that is scheduled
- * is forwarded to where it came from, directly or through other queues.
+ * Checks the settings of intake before any intake is created: each has a valid queue and
+ * a consumer group, and no message that is scheduled is forwarded to where it came from,
+ * directly or through other queues.
  */
 final class IntakeCheck {
 
@@ -23,16 +24,46 @@ final class IntakeCheck {
 
     private final Map<String, ForwardSettings> forwards;
 
-    IntakeCheck(DelayQueueProperties properties) {
+    private final String namespace;
+
+    private final @Nullable String application;
+
+    /**
+     * Checks the settings.
+     * @param application the name of the application; {@code null} if it has none
+     * @throws InvalidBrokerSettingException if one is not possible, or a source is also
+     * reached by a forward of its own messages
+     */
+    IntakeCheck(DelayQueueProperties properties, @Nullable String application) {
         this.forwards = properties.forward();
-        properties.intake()
-            .kafka()
-            .forEach((topic, settings) -> this.queues.put(KAFKA + topic,
-                    queue("kafka", topic, settings.to(), settings.concurrency())));
+        this.namespace = properties.namespace();
+        this.application = application;
+        properties.intake().kafka().forEach((topic, settings) -> {
+            this.queues.put(KAFKA + topic, queue("kafka", topic, settings.to(), settings.concurrency()));
+            groupId(topic, settings);
+        });
         properties.intake()
             .rabbit()
             .forEach((queue, settings) -> this.queues.put(RABBIT + queue,
                     queue("rabbit", queue, settings.to(), settings.concurrency())));
+        this.queues.forEach(this::follow);
+    }
+
+    /**
+     * Returns the consumer group for a topic. By default it is that of the application
+     * and namespace: each other group gets all records too.
+     */
+    String groupId(String topic, IntakeSettings.Topic settings) {
+        if (settings.groupId() != null && !settings.groupId().isBlank()) {
+            return settings.groupId();
+        }
+        if (this.application == null || this.application.isBlank()) {
+            throw new InvalidBrokerSettingException("delayqueue.intake.kafka.%s.group-id".formatted(topic), "",
+                    "without spring.application.name, it must be set: applications with one group would share the "
+                            + "records of the topic",
+                    null);
+        }
+        return "%s-%s-delayqueue-intake".formatted(this.application, this.namespace);
     }
 
     private static String queue(String kind, String source, @Nullable String to, int concurrency) {
@@ -48,15 +79,6 @@ final class IntakeCheck {
             throw new InvalidBrokerSettingException(property + "to", (to != null) ? to : "",
                     String.valueOf(ex.getMessage()), ex);
         }
-    }
-
-    /**
-     * Rejects loops.
-     * @throws InvalidBrokerSettingException if a source is also reached by a forward of
-     * its own messages
-     */
-    void run() {
-        this.queues.forEach(this::follow);
     }
 
     private void follow(String source, String firstQueue) {

@@ -23,11 +23,11 @@ public record IntakeSettings(@DefaultValue Map<String, Topic> kafka, @DefaultVal
      * Settings of one topic.
      *
      * @param to Queue in which the records are scheduled.
-     * @param groupId Consumer group.
+     * @param groupId Consumer group. Default: name of the application, namespace and
+     * "delayqueue-intake", with hyphens between them.
      * @param concurrency Number of consumers in this process.
      */
-    public record Topic(@Nullable String to, @DefaultValue("delayqueue-intake") String groupId,
-            @DefaultValue("1") int concurrency) {
+    public record Topic(@Nullable String to, @Nullable String groupId, @DefaultValue("1") int concurrency) {
     }
 
     /**
@@ -35,8 +35,12 @@ public record IntakeSettings(@DefaultValue Map<String, Topic> kafka, @DefaultVal
      *
      * @param to Queue in which the messages are scheduled.
      * @param concurrency Number of consumers in this process.
+     * @param rejectInvalid Whether messages that cannot be scheduled are rejected, so
+     * that the broker moves them to the dead-letter exchange of the queue, or drops them.
+     * Otherwise the first one stops its consumer.
      */
-    public record Source(@Nullable String to, @DefaultValue("1") int concurrency) {
+    public record Source(@Nullable String to, @DefaultValue("1") int concurrency,
+            @DefaultValue("false") boolean rejectInvalid) {
     }
 
 }

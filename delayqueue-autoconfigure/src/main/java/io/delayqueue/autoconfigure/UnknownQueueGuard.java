@@ -2,7 +2,6 @@ package io.delayqueue.autoconfigure;
 
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -31,8 +30,6 @@ final class UnknownQueueGuard implements Consumer<QueueName>, ApplicationListene
     private final Supplier<Stream<DelayedListenerRegistry>> listeners;
 
     private final @Nullable ApplicationContext context;
-
-    private final Set<String> heard = ConcurrentHashMap.newKeySet();
 
     private volatile boolean complete;
 
@@ -63,7 +60,7 @@ final class UnknownQueueGuard implements Consumer<QueueName>, ApplicationListene
     @Override
     public void accept(QueueName queue) {
         if (this.properties.send().unknownQueues() == DelayQueueProperties.UnknownQueues.ALLOW || !this.complete
-                || isDeclared(queue.value()) || isListenedTo(queue.value())) {
+                || isDeclared(queue.value()) || this.listeners.get().anyMatch((registry) -> registry.handles(queue))) {
             return;
         }
         throw new UnknownQueueException(queue,
@@ -78,15 +75,14 @@ final class UnknownQueueGuard implements Consumer<QueueName>, ApplicationListene
 
     /** Returns whether a property names the queue. */
     boolean isDeclared(String queue) {
-        return this.properties.knownQueues().contains(queue) || this.properties.queues().containsKey(queue);
+        return this.properties.knownQueues().contains(queue) || this.properties.queues().containsKey(queue)
+                || isOfIntake(queue);
     }
 
-    /** Caches only positive results, because listeners may be added but not removed. */
-    private boolean isListenedTo(String queue) {
-        if (!this.heard.contains(queue)) {
-            this.heard.addAll(listenedTo());
-        }
-        return this.heard.contains(queue);
+    private boolean isOfIntake(String queue) {
+        IntakeSettings intake = this.properties.intake();
+        return intake.kafka().values().stream().anyMatch((topic) -> queue.equals(topic.to()))
+                || intake.rabbit().values().stream().anyMatch((source) -> queue.equals(source.to()));
     }
 
     /** Returns the queues that listeners of the application handle. */

@@ -111,7 +111,7 @@ public final class LeaseSettler {
 
     /** Retries a message, which counts another failure. Does not count the retry. */
     public CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
-        return this.store.retry(lease, delay, Texts.cut(failure, MAX_CAUSE))
+        return this.store.retry(lease, delay, Texts.cut(failure, MessageStore.MAX_FAILURE))
             .thenApply((settled) -> countIfLost(lease, settled));
     }
 

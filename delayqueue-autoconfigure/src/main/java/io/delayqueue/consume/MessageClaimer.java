@@ -81,7 +81,7 @@ public final class MessageClaimer<M> {
     }
 
     /** Claims for a request. */
-    CompletableFuture<Batch<M>> claim(Partition partition, PollRequest<M> request, ConsumeSettings settings,
+    CompletableFuture<Batch<M>> claim(Partition partition, WaitingClaim<M> request, ConsumeSettings settings,
             PollerExecutor thread) {
         return limited("claim", thread,
                 () -> thread.call(this.readers)

@@ -26,11 +26,11 @@ import io.delayqueue.store.WakeUps;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Polls a queue for its waiting requests, in order of arrival. A poll claims from one
- * partition after the other for the first request, starting with a random one. Once that
- * has its messages, a new poll begins for the next. Between polls it rests until the
- * earliest of: the time that the last claims returned, a wake-up, the safety poll, the
- * end of a request's wait.
+ * Polls a queue on behalf of the callers that wait for messages, in order of arrival. A
+ * poll claims from one partition after the other for the first caller, starting with a
+ * random one. Once that has its messages, a new poll begins for the next. Between polls
+ * it rests until the earliest of: the time that the last claims returned, a wake-up, the
+ * safety poll, the end of a request's wait.
  * <p>
  * <strong>Threads.</strong> Confined to its {@link PollerExecutor}, except for wake-ups,
  * which set a flag and submit a task to it.
@@ -58,7 +58,7 @@ public final class QueuePoller<M> {
 
     private final PollerExecutor thread;
 
-    private final Deque<PollRequest<M>> requests = new ArrayDeque<>();
+    private final Deque<WaitingClaim<M>> requests = new ArrayDeque<>();
 
     private final Map<Partition, WakeUps.Subscription> subscriptions = new HashMap<>();
 
@@ -110,7 +110,7 @@ public final class QueuePoller<M> {
     }
 
     /** Adds a request, and polls. A message that is due now needs no subscription. */
-    public void join(PollRequest<M> request) {
+    public void join(WaitingClaim<M> request) {
         guard(() -> {
             request.join(this.poll);
             this.requests.add(request);
@@ -147,7 +147,7 @@ public final class QueuePoller<M> {
      * the executor fails, the poll has ended: its request fails, and the next signal or
      * timer starts another poll for the others.
      */
-    private boolean proceed(@Nullable PollRequest<M> request, Runnable step) {
+    private boolean proceed(@Nullable WaitingClaim<M> request, Runnable step) {
         try {
             return execute(step);
         }
@@ -209,7 +209,7 @@ public final class QueuePoller<M> {
 
     /** Polls the remaining partitions, and then those discovered meanwhile. */
     private void pollOthers(Set<Partition> done) {
-        PollRequest<M> first = this.requests.peek();
+        WaitingClaim<M> first = this.requests.peek();
         this.claimer.partitions(this.queue, this.version, this.thread)
             .whenComplete((all, failure) -> proceed(first, () -> {
                 if (failure != null) {
@@ -232,7 +232,7 @@ public final class QueuePoller<M> {
 
     private void claim(List<Partition> partitions, int next, Set<Partition> done) {
         dropAnswered();
-        PollRequest<M> first = this.requests.peek();
+        WaitingClaim<M> first = this.requests.peek();
         if (first == null || next == partitions.size()) {
             done.addAll(partitions);
             pollOthers(done);
@@ -261,7 +261,7 @@ public final class QueuePoller<M> {
         return this.requests.stream().anyMatch((request) -> request.left(now) <= 0);
     }
 
-    private void claimed(PollRequest<M> request, MessageClaimer.Batch<M> batch, Runnable continuation,
+    private void claimed(WaitingClaim<M> request, MessageClaimer.Batch<M> batch, Runnable continuation,
             Runnable repeat) {
         this.backoff = FIRST_BACKOFF;
         this.outage = null;
@@ -337,7 +337,7 @@ public final class QueuePoller<M> {
     }
 
     /** Fails the request instead if the store has not answered since it joined. */
-    private void answerWithNothing(PollRequest<M> request) {
+    private void answerWithNothing(WaitingClaim<M> request) {
         if (this.outage != null && !request.isSeenBy(this.answered)) {
             request.answer().completeExceptionally(this.outage);
         }
@@ -359,10 +359,12 @@ public final class QueuePoller<M> {
 
     /**
      * Runs on a thread of the store's connection. Ignores signals about primary pollers,
-     * because these callers do not become one.
+     * because these callers do not become one, and about schedules.
      */
     private void onWakeUp(WakeUpSignal signal) {
-        if (signal.kind() == WakeUpSignal.Kind.PRIMARY_POLLED || !this.woken.compareAndSet(false, true)) {
+        boolean ignored = signal.kind() == WakeUpSignal.Kind.PRIMARY_POLLED
+                || signal.kind() == WakeUpSignal.Kind.SCHEDULES_CHANGED;
+        if (ignored || !this.woken.compareAndSet(false, true)) {
             return;
         }
         try {

@@ -53,9 +53,15 @@ public final class BrokerHeaders {
 
     /**
      * A header of a stored message: the key that its record had before intake. It is the
-     * key of the record when the message is forwarded.
+     * key of the record when the message is forwarded, unless the message has a group.
      */
     public static final String KEY = PREFIX + "key";
+
+    /**
+     * Prefix of the headers of a stored message whose values were no texts before intake:
+     * a stored value is in Base64, and is forwarded as bytes, without this prefix.
+     */
+    public static final String BINARY = PREFIX + "binary-";
 
     /** The type of the payload, which is JSON. */
     public static final String CONTENT_TYPE = "contentType";

@@ -72,9 +72,7 @@ public final class ForwardRegistrar {
     }
 
     private static ListenerSettings settings(ListenerSettings queue) {
-        return new ListenerSettings(queue.concurrency(), queue.lease(), null, queue.maxAttempts(), queue.maxLapses(),
-                queue.backoff(), queue.expiryPolicy(), queue.autoStartup(),
-                Set.of(UndeliverableMessageException.class));
+        return queue.withTimeout(null).withNoRetryFor(Set.of(UndeliverableMessageException.class));
     }
 
 }

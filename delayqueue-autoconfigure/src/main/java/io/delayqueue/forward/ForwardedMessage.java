@@ -1,10 +1,13 @@
 package io.delayqueue.forward;
 
 import java.time.Instant;
+import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
 
 /**
  * Holds a due message that is forwarded to a broker.
@@ -24,13 +27,15 @@ import org.jspecify.annotations.Nullable;
 public record ForwardedMessage(String queue, String id, @Nullable String group, Instant dueAt, int attempt,
         long revision, Map<String, String> headers, byte[] payload) {
 
+    private static final String BINARY_KEY = BrokerHeaders.BINARY + BrokerHeaders.KEY;
+
     public ForwardedMessage {
         headers = Map.copyOf(headers);
     }
 
     /**
-     * Returns the headers for the broker: those of the sender, and those of
-     * {@link BrokerHeaders}, except for the type of the payload.
+     * Returns the headers for the broker whose values are texts: those of the sender, and
+     * those of {@link BrokerHeaders}, except for the type of the payload.
      */
     public Map<String, String> brokerHeaders() {
         Map<String, String> all = new LinkedHashMap<>();
@@ -50,6 +55,42 @@ public record ForwardedMessage(String queue, String id, @Nullable String group, 
             all.put(BrokerHeaders.REVISION, Long.toString(this.revision));
         }
         return all;
+    }
+
+    /**
+     * Returns the headers that were no texts when intake read the message from a broker,
+     * by name.
+     */
+    public Map<String, byte[]> binaryHeaders() {
+        Map<String, byte[]> binary = new LinkedHashMap<>();
+        this.headers.keySet()
+            .stream()
+            .filter((name) -> name.startsWith(BrokerHeaders.BINARY) && !name.equals(BINARY_KEY))
+            .forEach((name) -> {
+                byte[] value = bytes(name);
+                if (value != null) {
+                    binary.put(name.substring(BrokerHeaders.BINARY.length()), value);
+                }
+            });
+        return binary;
+    }
+
+    /** Returns the key that the record had before intake; {@code null} if it had none. */
+    byte @Nullable [] keyBeforeIntake() {
+        String text = this.headers.get(BrokerHeaders.KEY);
+        return (text != null) ? text.getBytes(UTF_8) : bytes(BINARY_KEY);
+    }
+
+    /** Returns a decoded header; {@code null} if there is none, or it is not valid. */
+    private byte @Nullable [] bytes(String header) {
+        String value = this.headers.get(header);
+        try {
+            return (value != null) ? Base64.getDecoder().decode(value) : null;
+        }
+        catch (IllegalArgumentException ex) {
+            // Not written by intake: a sender may set any header.
+            return null;
+        }
     }
 
     /** Omits the content, which may be private. */

@@ -19,11 +19,12 @@ public interface ForwarderFactory {
     /**
      * Holds the options of a forward.
      *
+     * @param queue the queue whose messages are forwarded
      * @param unconfirmed whether messages may be acknowledged without the confirmation of
      * a broker
      * @param timeout longest time to wait for a confirmation
      */
-    record Options(boolean unconfirmed, Duration timeout) {
+    record Options(String queue, boolean unconfirmed, Duration timeout) {
     }
 
 }

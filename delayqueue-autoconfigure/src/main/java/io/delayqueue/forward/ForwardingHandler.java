@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
@@ -12,6 +13,7 @@ import java.util.function.LongSupplier;
 import io.delayqueue.Delivery;
 import io.delayqueue.listener.handler.HandlerAvailability;
 import io.delayqueue.listener.handler.HandlerAvailability.Attempt;
+import io.delayqueue.listener.handler.HandlerOutage;
 import io.delayqueue.listener.handler.HandlerUnavailableException;
 import io.delayqueue.listener.handler.MessageHandler;
 import io.delayqueue.store.ClaimedMessage;
@@ -64,6 +66,11 @@ public final class ForwardingHandler implements MessageHandler {
     }
 
     @Override
+    public @Nullable HandlerOutage outage() {
+        return this.availability.outage();
+    }
+
+    @Override
     public Call prepare(ClaimedMessage message, Delivery delivery) {
         Envelope envelope = this.codec.read(message.envelope());
         return new Forwarding(new ForwardedMessage(delivery.queue(), delivery.id(), message.group(), delivery.dueAt(),
@@ -75,7 +82,9 @@ public final class ForwardingHandler implements MessageHandler {
         if (attempt == Attempt.REJECTED) {
             throw new HandlerUnavailableException("Another message shows whether the broker is available", null);
         }
-        CompletableFuture<@Nullable Object> confirmed = new CompletableFuture<>();
+        // Begins before the call, which should not block, but may.
+        CompletableFuture<@Nullable Object> confirmed = new CompletableFuture<@Nullable Object>()
+            .orTimeout(this.timeout.toNanos(), TimeUnit.NANOSECONDS);
         try {
             this.forwarder.forward(message).whenComplete((result, failure) -> {
                 if (failure != null) {
@@ -90,7 +99,7 @@ public final class ForwardingHandler implements MessageHandler {
             // An error too must end the attempt, or no other probe would follow.
             confirmed.completeExceptionally(ex);
         }
-        return confirmed.orTimeout(this.timeout.toNanos(), TimeUnit.NANOSECONDS).handle((result, failure) -> {
+        return confirmed.handle((result, failure) -> {
             end(attempt, (failure != null) ? StoreFailures.unwrap(failure) : null);
             return null;
         });
@@ -132,7 +141,7 @@ public final class ForwardingHandler implements MessageHandler {
         }
 
         @Override
-        public CompletionStage<?> invoke() {
+        public CompletionStage<?> invoke(Executor continuations) {
             return forward(this.message);
         }
 

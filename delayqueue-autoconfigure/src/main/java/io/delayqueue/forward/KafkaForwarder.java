@@ -6,9 +6,13 @@ import java.util.concurrent.CompletionStage;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.ApiException;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.InvalidProducerEpochException;
+import org.apache.kafka.common.errors.OutOfOrderSequenceException;
+import org.apache.kafka.common.errors.ProducerFencedException;
 import org.apache.kafka.common.errors.RecordBatchTooLargeException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
-import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.SerializationException;
 
 import org.springframework.kafka.core.KafkaTemplate;
@@ -23,7 +27,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
  */
 final class KafkaForwarder implements MessageForwarder {
 
-    private final KafkaTemplate<String, byte[]> template;
+    private final KafkaTemplate<byte[], byte[]> template;
 
     private final Runnable resetProducer;
 
@@ -31,10 +35,15 @@ final class KafkaForwarder implements MessageForwarder {
 
     private final MessageKey key;
 
-    /** Whether the producer may have failed for good, and must be replaced. */
+    /** Whether the producer has failed for good, and must be replaced. */
     private volatile boolean broken;
 
-    KafkaForwarder(KafkaTemplate<String, byte[]> template, Runnable resetProducer, String topic, MessageKey key) {
+    /**
+     * Creates a forwarder.
+     * @param template sends with a producer that no other forwarder uses
+     * @param resetProducer closes that producer, so that the next send creates another
+     */
+    KafkaForwarder(KafkaTemplate<byte[], byte[]> template, Runnable resetProducer, String topic, MessageKey key) {
         this.template = template;
         this.resetProducer = resetProducer;
         this.topic = topic;
@@ -43,9 +52,10 @@ final class KafkaForwarder implements MessageForwarder {
 
     @Override
     public CompletionStage<?> forward(ForwardedMessage message) {
-        ProducerRecord<String, byte[]> record = new ProducerRecord<>(this.topic, this.key.of(message),
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(this.topic, this.key.of(message),
                 message.payload());
         message.brokerHeaders().forEach((name, value) -> record.headers().add(name, value.getBytes(UTF_8)));
+        message.binaryHeaders().forEach((name, value) -> record.headers().add(name, value));
         record.headers().add(BrokerHeaders.CONTENT_TYPE, BrokerHeaders.JSON.getBytes(UTF_8));
         if (this.broken) {
             this.broken = false;
@@ -54,7 +64,7 @@ final class KafkaForwarder implements MessageForwarder {
         return send(record).exceptionallyCompose((failure) -> CompletableFuture.failedFuture(translate(failure)));
     }
 
-    private CompletableFuture<SendResult<String, byte[]>> send(ProducerRecord<String, byte[]> record) {
+    private CompletableFuture<SendResult<byte[], byte[]>> send(ProducerRecord<byte[], byte[]> record) {
         try {
             return this.template.send(record);
         }
@@ -73,11 +83,24 @@ final class KafkaForwarder implements MessageForwarder {
             return new UndeliverableMessageException(
                     "Topic '%s' does not accept the record: %s".formatted(this.topic, cause.getMessage()), cause);
         }
-        if (!(cause instanceof RetriableException)) {
+        if (endsProducer(cause)) {
             this.broken = true;
         }
         return new BrokerUnavailableException(
                 "Topic '%s' has not confirmed the record: %s".formatted(this.topic, cause.getMessage()), cause);
+    }
+
+    /**
+     * Returns whether the producer can send nothing after this exception. An exception of
+     * the broker, such as one for a missing permission, concerns the call only; the
+     * client itself reports that an earlier failure was final by a plain exception.
+     */
+    private static boolean endsProducer(Throwable failure) {
+        if (failure instanceof ApiException) {
+            return failure instanceof ProducerFencedException || failure instanceof InvalidProducerEpochException
+                    || failure instanceof OutOfOrderSequenceException;
+        }
+        return failure instanceof KafkaException && !(failure instanceof InterruptException);
     }
 
 }

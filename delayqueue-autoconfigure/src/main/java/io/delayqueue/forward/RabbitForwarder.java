@@ -36,6 +36,8 @@ final class RabbitForwarder implements MessageForwarder {
 
     private final RabbitTemplate template;
 
+    private final BlockedConnections blocked;
+
     private final String exchange;
 
     private final String routingKey;
@@ -47,8 +49,9 @@ final class RabbitForwarder implements MessageForwarder {
      * Creates a forwarder.
      * @param template publishes mandatory messages; used by no other forwarder
      */
-    RabbitForwarder(RabbitTemplate template, String exchange, String routingKey) {
+    RabbitForwarder(RabbitTemplate template, BlockedConnections blocked, String exchange, String routingKey) {
         this.template = template;
+        this.blocked = blocked;
         this.exchange = exchange;
         this.routingKey = routingKey;
         template.setReturnsCallback(this::returned);
@@ -56,6 +59,10 @@ final class RabbitForwarder implements MessageForwarder {
 
     @Override
     public CompletionStage<?> forward(ForwardedMessage message) {
+        String reason = this.blocked.reason();
+        if (reason != null) {
+            throw new BrokerUnavailableException("RabbitMQ has blocked the connection: " + reason, null);
+        }
         CorrelationData correlation = new CorrelationData();
         CompletableFuture<ReturnedMessage> returned = new CompletableFuture<>();
         this.unconfirmed.put(correlation.getId(), returned);
@@ -78,6 +85,7 @@ final class RabbitForwarder implements MessageForwarder {
         properties.setContentEncoding(UTF_8.name());
         properties.setMessageId(message.id());
         message.brokerHeaders().forEach(properties::setHeader);
+        message.binaryHeaders().forEach(properties::setHeader);
         return new Message(message.payload(), properties);
     }
 

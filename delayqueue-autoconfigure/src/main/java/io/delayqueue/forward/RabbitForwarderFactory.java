@@ -13,8 +13,11 @@ public final class RabbitForwarderFactory implements ForwarderFactory {
 
     private final ConnectionFactory connections;
 
+    private final BlockedConnections blocked = new BlockedConnections();
+
     public RabbitForwarderFactory(ConnectionFactory connections) {
         this.connections = connections;
+        connections.addConnectionListener(this.blocked);
     }
 
     @Override
@@ -38,7 +41,8 @@ public final class RabbitForwarderFactory implements ForwarderFactory {
         template.setMandatory(true);
         // Consumers on the same connection would be blocked with it.
         template.setUsePublisherConnection(true);
-        return new RabbitForwarder(template, destination.substring(0, end), destination.substring(end + 1));
+        return new RabbitForwarder(template, this.blocked, destination.substring(0, end),
+                destination.substring(end + 1));
     }
 
 }

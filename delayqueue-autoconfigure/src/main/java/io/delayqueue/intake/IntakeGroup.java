@@ -11,24 +11,28 @@ public final class IntakeGroup implements SmartLifecycle {
     /** Stops consumers early, as the listeners of the library. */
     private static final int PHASE = Integer.MAX_VALUE - 100;
 
-    private final List<? extends SmartLifecycle> intakes;
+    private final List<? extends Intake> intakes;
 
     private volatile boolean running;
 
-    public IntakeGroup(List<? extends SmartLifecycle> intakes) {
+    public IntakeGroup(List<? extends Intake> intakes) {
         this.intakes = List.copyOf(intakes);
+    }
+
+    public List<? extends Intake> intakes() {
+        return this.intakes;
     }
 
     @Override
     public void start() {
         this.running = true;
-        this.intakes.forEach(SmartLifecycle::start);
+        this.intakes.forEach(Intake::start);
     }
 
     @Override
     public void stop() {
         this.running = false;
-        this.intakes.forEach(SmartLifecycle::stop);
+        this.intakes.forEach(Intake::stop);
     }
 
     @Override

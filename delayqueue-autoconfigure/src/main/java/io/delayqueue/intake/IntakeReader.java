@@ -5,16 +5,19 @@ import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 
 import io.delayqueue.DelayQueueHeaders;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
 import io.delayqueue.forward.BrokerHeaders;
+import io.delayqueue.store.Texts;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.util.RawValue;
@@ -28,6 +31,10 @@ final class IntakeReader {
     /** Headers of the sender that cannot be stored under their names. */
     private static final Set<String> RESERVED = Set.of("id", "timestamp", BrokerHeaders.CONTENT_TYPE);
 
+    private static final Pattern QUOTED = Pattern.compile("^\"(.*)\"$");
+
+    private static final int MAX_QUOTED = 80;
+
     private final QueueName queue;
 
     private final EnvelopeCodec codec;
@@ -37,31 +44,20 @@ final class IntakeReader {
         this.codec = codec;
     }
 
-    /** Returns whether the message has a header that asks for a delay. */
-    static boolean isDelayed(IntakeMessage message) {
-        return message.headers().containsKey(BrokerHeaders.DUE) || message.headers().containsKey(BrokerHeaders.DELAY);
-    }
-
     /**
-     * Converts a message that asks for a delay.
-     * @throws InvalidIntakeException if it was forwarded, or a header or the payload is
-     * not valid
+     * Converts a message.
+     * @throws InvalidIntakeException if it has no due time and no delay, it was
+     * forwarded, or a header or the payload is not valid
      */
     DelayedMessage read(IntakeMessage message) {
-        Map<String, String> headers = message.headers();
-        if (headers.containsKey(BrokerHeaders.ATTEMPT)) {
-            throw new InvalidIntakeException(("it was forwarded from queue '%s', so scheduling it could forward it "
-                    + "again without end; a new message must not copy the header '%s'")
-                .formatted(headers.getOrDefault(BrokerHeaders.QUEUE, "unknown"), BrokerHeaders.ATTEMPT));
-        }
+        IntakeHeaders headers = message.headers();
+        check(headers);
         try {
             DelayedMessage.Builder builder = DelayedMessage.builder(this.queue.value(), payload(message.payload()))
                 .afterCommit(false);
             addTime(builder, headers);
-            String id = (headers.get(BrokerHeaders.ID) != null) ? headers.get(BrokerHeaders.ID) : message.id();
-            if (id != null) {
-                builder.id(id);
-            }
+            String id = headers.text(BrokerHeaders.ID);
+            builder.id((id != null) ? id : message.id());
             addOptions(builder, headers);
             addHeaders(builder, headers, message.key());
             return builder.build();
@@ -71,9 +67,29 @@ final class IntakeReader {
         }
     }
 
-    private static void addTime(DelayedMessage.Builder builder, Map<String, String> headers) {
-        String due = headers.get(BrokerHeaders.DUE);
-        String delay = headers.get(BrokerHeaders.DELAY);
+    private static void check(IntakeHeaders headers) {
+        if (headers.text(BrokerHeaders.ATTEMPT) != null) {
+            String queue = headers.text(BrokerHeaders.QUEUE);
+            throw new InvalidIntakeException(("it was forwarded from queue '%s', so scheduling it could forward it "
+                    + "again without end; a new message must not copy the header '%s'")
+                .formatted((queue != null) ? quoted(queue) : "unknown", BrokerHeaders.ATTEMPT));
+        }
+        headers.binaries().keySet().stream().filter((name) -> name.startsWith(BrokerHeaders.PREFIX)).forEach((name) -> {
+            throw new InvalidIntakeException("header '%s' is not a text in UTF-8".formatted(quoted(name)));
+        });
+        if (headers.text(BrokerHeaders.DUE) == null && headers.text(BrokerHeaders.DELAY) == null) {
+            throw new InvalidIntakeException(
+                    "it has no header '%s' or '%s'".formatted(BrokerHeaders.DUE, BrokerHeaders.DELAY));
+        }
+    }
+
+    private static String quoted(String value) {
+        return Texts.line(value, MAX_QUOTED);
+    }
+
+    private static void addTime(DelayedMessage.Builder builder, IntakeHeaders headers) {
+        String due = headers.text(BrokerHeaders.DUE);
+        String delay = headers.text(BrokerHeaders.DELAY);
         if (due != null) {
             builder.dueAt(time(BrokerHeaders.DUE, due, Instant::parse, Instant::ofEpochMilli));
         }
@@ -82,41 +98,57 @@ final class IntakeReader {
         }
     }
 
+    /** Reads a time, which Spring's header mappers write in JSON, and so in quotes. */
     private static <T> T time(String header, String value, Function<String, T> text, Function<Long, T> millis) {
+        String time = QUOTED.matcher(value).replaceFirst("$1");
         try {
-            return value.matches("\\d{1,18}") ? millis.apply(Long.parseLong(value)) : text.apply(value);
+            return time.matches("\\d{1,18}") ? millis.apply(Long.parseLong(time)) : text.apply(time);
         }
         catch (DateTimeException ex) {
-            throw new InvalidIntakeException(
-                    "header '%s' must be in ISO 8601 or in milliseconds, but was '%s'".formatted(header, value));
+            throw new InvalidIntakeException("header '%s' must be in ISO 8601 or in milliseconds, but was '%s'"
+                .formatted(header, quoted(value)));
         }
     }
 
-    private static void addOptions(DelayedMessage.Builder builder, Map<String, String> headers) {
-        String group = headers.get(BrokerHeaders.GROUP);
+    private static void addOptions(DelayedMessage.Builder builder, IntakeHeaders headers) {
+        String group = headers.text(BrokerHeaders.GROUP);
         if (group != null) {
             builder.group(group);
         }
-        String priority = headers.get(BrokerHeaders.PRIORITY);
+        String priority = headers.text(BrokerHeaders.PRIORITY);
         if (priority != null) {
             if (!priority.matches("\\d{1,2}")) {
-                throw new InvalidIntakeException("header '%s' must be %d to %d, but was '%s'".formatted(
-                        BrokerHeaders.PRIORITY, MessageLimits.MIN_PRIORITY, MessageLimits.MAX_PRIORITY, priority));
+                throw new InvalidIntakeException(
+                        "header '%s' must be %d to %d, but was '%s'".formatted(BrokerHeaders.PRIORITY,
+                                MessageLimits.MIN_PRIORITY, MessageLimits.MAX_PRIORITY, quoted(priority)));
             }
             builder.priority(Integer.parseInt(priority));
         }
     }
 
-    private static void addHeaders(DelayedMessage.Builder builder, Map<String, String> headers, @Nullable String key) {
-        headers.forEach((name, value) -> {
-            if (!name.startsWith(BrokerHeaders.PREFIX) && !name.startsWith(DelayQueueHeaders.PREFIX)
-                    && !RESERVED.contains(name)) {
+    private static void addHeaders(DelayedMessage.Builder builder, IntakeHeaders headers, byte @Nullable [] key) {
+        headers.texts().forEach((name, value) -> {
+            if (isStored(name)) {
                 builder.header(name, value);
             }
         });
-        if (key != null) {
-            builder.header(BrokerHeaders.KEY, key);
+        headers.binaries().forEach((name, value) -> {
+            if (isStored(name)) {
+                builder.header(BrokerHeaders.BINARY + name, Base64.getEncoder().encodeToString(value));
+            }
+        });
+        String text = (key != null) ? StrictUtf8.decode(key) : null;
+        if (text != null) {
+            builder.header(BrokerHeaders.KEY, text);
         }
+        else if (key != null) {
+            builder.header(BrokerHeaders.BINARY + BrokerHeaders.KEY, Base64.getEncoder().encodeToString(key));
+        }
+    }
+
+    private static boolean isStored(String header) {
+        return !header.startsWith(BrokerHeaders.PREFIX) && !header.startsWith(DelayQueueHeaders.PREFIX)
+                && !RESERVED.contains(header);
     }
 
     /**
@@ -124,17 +156,18 @@ final class IntakeReader {
      * that is no single JSON value would change the envelope.
      */
     private RawValue payload(byte[] content) {
-        String text = new String(content, StandardCharsets.UTF_8);
-        RawValue payload = new RawValue(text.strip());
-        try {
-            byte[] stored = this.codec.read(this.codec.write(payload, Map.of())).payload();
-            if (Arrays.equals(stored, text.strip().getBytes(StandardCharsets.UTF_8))
-                    && Arrays.equals(content, text.getBytes(StandardCharsets.UTF_8))) {
-                return payload;
+        String text = StrictUtf8.decode(content);
+        if (text != null) {
+            RawValue payload = new RawValue(text.strip());
+            try {
+                byte[] stored = this.codec.read(this.codec.write(payload, Map.of())).payload();
+                if (Arrays.equals(stored, text.strip().getBytes(StandardCharsets.UTF_8))) {
+                    return payload;
+                }
             }
-        }
-        catch (RuntimeException ex) {
-            // Its message may quote the payload.
+            catch (RuntimeException ex) {
+                // Its message may quote the payload.
+            }
         }
         throw new InvalidIntakeException("its payload is not a JSON value in UTF-8");
     }

@@ -1,20 +1,26 @@
 package io.delayqueue.intake;
 
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
+import java.util.stream.Collectors;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.PayloadTooLargeException;
 import io.delayqueue.QueueName;
-import io.delayqueue.store.MessageGroupChangeException;
+import io.delayqueue.SendOutcome;
 import io.delayqueue.store.Texts;
 import io.delayqueue.store.envelope.EnvelopeCodec;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Schedules the messages of one source in one queue. While the store does not take them,
  * the caller keeps them, and tries again after growing waits. The begin and the end of
- * such a time are logged.
+ * such a time are logged, and the first invalid messages of each minute.
  * <p>
  * <strong>Threads.</strong> Any thread schedules.
  */
@@ -26,6 +32,12 @@ public final class IntakeScheduler {
 
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(10);
 
+    private static final long MINUTE = Duration.ofMinutes(1).toNanos();
+
+    private static final int LOGGED_PER_MINUTE = 10;
+
+    private static final int MAX_REASON = 500;
+
     private final String source;
 
     private final QueueName queue;
@@ -34,43 +46,113 @@ public final class IntakeScheduler {
 
     private final DelayQueueOperations operations;
 
-    /** The failed attempts since the last success; guarded by this object. */
+    private final LongSupplier nanoTime;
+
+    private final Map<IntakeOutcome, LongAdder> counts = Arrays.stream(IntakeOutcome.values())
+        .collect(Collectors.toUnmodifiableMap((outcome) -> outcome, (outcome) -> new LongAdder()));
+
+    private final ProblemTracker problem;
+
+    // The following fields are guarded by this object.
+
+    /** The failed attempts since the last success. */
     private int failures;
+
+    private long minuteBegin;
+
+    private int invalidInMinute;
 
     /**
      * Creates a scheduler.
-     * @param source the topic or queue of the broker, for the log
+     * @param source the broker and its topic or queue, such as {@code kafka:orders}
      */
-    public IntakeScheduler(String source, QueueName queue, EnvelopeCodec codec, DelayQueueOperations operations) {
+    public IntakeScheduler(String source, QueueName queue, EnvelopeCodec codec, DelayQueueOperations operations,
+            LongSupplier nanoTime) {
         this.source = source;
         this.queue = queue;
         this.reader = new IntakeReader(queue, codec);
         this.operations = operations;
+        this.nanoTime = nanoTime;
+        this.problem = new ProblemTracker(nanoTime);
+        this.minuteBegin = nanoTime.getAsLong();
     }
 
-    /** Schedules a message, unless it asks for no delay. */
-    Result schedule(IntakeMessage message) {
-        if (!IntakeReader.isDelayed(message)) {
-            return Result.NOT_DELAYED;
+    /** Returns the broker and its topic or queue, such as {@code kafka:orders}. */
+    public String source() {
+        return this.source;
+    }
+
+    /** Returns the queue in which the messages are scheduled. */
+    public QueueName queue() {
+        return this.queue;
+    }
+
+    /** Returns how many messages have had an outcome, each attempt counted. */
+    public long count(IntakeOutcome outcome) {
+        return counter(outcome).sum();
+    }
+
+    private LongAdder counter(IntakeOutcome outcome) {
+        LongAdder counter = this.counts.get(outcome);
+        if (counter == null) {
+            throw new IllegalArgumentException("Unknown outcome " + outcome);
         }
+        return counter;
+    }
+
+    /** Returns why the store takes no messages; {@code null} if it does. */
+    @Nullable IntakeProblem problem() {
+        return this.problem.current();
+    }
+
+    /** Records that a message is left to other consumers. */
+    void skipped() {
+        counter(IntakeOutcome.SKIPPED).increment();
+    }
+
+    /** Schedules a message. */
+    IntakeOutcome schedule(IntakeMessage message) {
+        IntakeOutcome outcome = send(message);
+        counter(outcome).increment();
+        return outcome;
+    }
+
+    private IntakeOutcome send(IntakeMessage message) {
         try {
-            this.operations.send(this.reader.read(message));
+            SendOutcome outcome = this.operations.send(this.reader.read(message)).outcome();
+            succeeded();
+            return (outcome == SendOutcome.KEPT) ? IntakeOutcome.KEPT : IntakeOutcome.SCHEDULED;
         }
-        catch (InvalidIntakeException | PayloadTooLargeException | MessageGroupChangeException ex) {
-            logger.error("Message from {} is not scheduled in queue '{}', and is not tried again: {}", message,
-                    this.queue, ex.getMessage());
-            return Result.INVALID;
+        catch (InvalidIntakeException | PayloadTooLargeException ex) {
+            invalid(message, Texts.line(String.valueOf(ex.getMessage()), MAX_REASON));
+            return IntakeOutcome.INVALID;
         }
         catch (RuntimeException ex) {
             failed(ex);
-            return Result.UNAVAILABLE;
+            return IntakeOutcome.FAILED;
         }
-        succeeded();
-        return Result.SCHEDULED;
+    }
+
+    private synchronized void invalid(IntakeMessage message, String reason) {
+        long now = this.nanoTime.getAsLong();
+        if (now - this.minuteBegin >= MINUTE) {
+            this.minuteBegin = now;
+            this.invalidInMinute = 0;
+        }
+        this.invalidInMinute++;
+        if (this.invalidInMinute <= LOGGED_PER_MINUTE) {
+            logger.error("Message from {} cannot be scheduled in queue '{}', and is not tried again: {}{}", message,
+                    this.queue, reason, (this.invalidInMinute == LOGGED_PER_MINUTE)
+                            ? ". Further ones are logged at debug level until a minute is over" : "");
+        }
+        else {
+            logger.debug("Message from {} cannot be scheduled in queue '{}': {}", message, this.queue, reason);
+        }
     }
 
     private synchronized void failed(RuntimeException failure) {
         this.failures++;
+        this.problem.begin("the store does not take its messages: " + failure);
         if (this.failures == 1) {
             logger.warn("Messages from {} cannot be scheduled in queue '{}'; they stay in the broker, and are tried "
                     + "again until the store takes them", this.source, this.queue, failure);
@@ -82,6 +164,7 @@ public final class IntakeScheduler {
             logger.info("Messages from {} are scheduled in queue '{}' again, after {}", this.source, this.queue,
                     Texts.count(this.failures, "failed attempt"));
             this.failures = 0;
+            this.problem.end();
         }
     }
 
@@ -89,23 +172,6 @@ public final class IntakeScheduler {
     synchronized Duration untilRetry() {
         Duration wait = SHORTEST_WAIT.multipliedBy(1L << Math.min(10, Math.max(0, this.failures - 1)));
         return (wait.compareTo(LONGEST_WAIT) < 0) ? wait : LONGEST_WAIT;
-    }
-
-    /** Describes how intake treated a message. */
-    enum Result {
-
-        /** It is in the queue. */
-        SCHEDULED,
-
-        /** It has no header for a delay. */
-        NOT_DELAYED,
-
-        /** It can never be scheduled, which was logged. */
-        INVALID,
-
-        /** The store does not take it now. */
-        UNAVAILABLE
-
     }
 
 }

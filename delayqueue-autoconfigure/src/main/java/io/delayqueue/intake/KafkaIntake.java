@@ -1,25 +1,28 @@
 package io.delayqueue.intake;
 
+import java.time.Duration;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
+import io.delayqueue.forward.BrokerHeaders;
+import io.delayqueue.store.Texts;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.apache.kafka.common.serialization.StringDeserializer;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.context.SmartLifecycle;
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
+import org.springframework.kafka.event.ConsumerRetryAuthEvent;
+import org.springframework.kafka.event.ConsumerRetryAuthSuccessfulEvent;
+import org.springframework.kafka.event.ConsumerStoppedEvent;
 import org.springframework.kafka.listener.BatchAcknowledgingMessageListener;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.support.Acknowledgment;
-
-import static java.nio.charset.StandardCharsets.UTF_8;
 
 /**
  * Schedules the delayed records of a topic of Kafka. The offset of a record is committed
@@ -27,80 +30,186 @@ import static java.nio.charset.StandardCharsets.UTF_8;
  * stored once while the queue holds it. Records without a header for a delay, and invalid
  * ones, are skipped.
  * <p>
- * <strong>Threads.</strong> The consumer threads of the container schedule.
+ * <strong>Threads.</strong> The consumer threads of the container schedule, and publish
+ * its events.
  */
-public final class KafkaIntake implements SmartLifecycle {
+public final class KafkaIntake implements Intake {
 
     private static final String RECONNECT_MILLIS = "5000";
 
+    private static final Duration AUTHORIZATION_RETRY = Duration.ofSeconds(10);
+
+    private static final Duration DEFAULT_POLL_INTERVAL = Duration.ofMinutes(5);
+
+    /** The part of the time between two polls that one batch may take. */
+    private static final int PARTS_OF_POLL_INTERVAL = 3;
+
+    private static final String LAST_HEARTBEAT = "last-heartbeat-seconds-ago";
+
+    /** How long a consumer is silent at most while all is well. */
+    private static final Duration MAX_SILENCE = Duration.ofSeconds(30);
+
     private final IntakeScheduler scheduler;
 
-    private final ConcurrentMessageListenerContainer<String, byte[]> container;
+    private final ConcurrentMessageListenerContainer<byte[], byte[]> container;
+
+    private final Duration batchLimit;
+
+    private final ProblemTracker consumer = new ProblemTracker(System::nanoTime);
+
+    private volatile long startedAt;
 
     /**
      * Creates an intake.
-     * @param application has the configuration of the application's consumers
+     * @param application has the configuration of the application's consumers, and the
+     * listeners that get to know each consumer
      * @param groupId the consumer group
      * @param concurrency number of consumers in this process
      */
     public KafkaIntake(ConsumerFactory<?, ?> application, String topic, String groupId, int concurrency,
             IntakeScheduler scheduler) {
         this.scheduler = scheduler;
+        Map<String, Object> configuration = configuration(application.getConfigurationProperties());
+        this.batchLimit = pollInterval(configuration).dividedBy(PARTS_OF_POLL_INTERVAL);
         ContainerProperties properties = new ContainerProperties(topic);
         properties.setGroupId(groupId);
+        properties.setClientId("delayqueue-intake-" + topic);
         properties.setAckMode(ContainerProperties.AckMode.MANUAL);
-        properties.setMessageListener((BatchAcknowledgingMessageListener<String, byte[]>) this::schedule);
-        this.container = new ConcurrentMessageListenerContainer<>(
-                new DefaultKafkaConsumerFactory<>(configuration(application.getConfigurationProperties()),
-                        new StringDeserializer(), new ByteArrayDeserializer()),
-                properties);
+        // Without it, the first rejection would stop the consumer for good.
+        properties.setAuthExceptionRetryInterval(AUTHORIZATION_RETRY);
+        properties.setMessageListener((BatchAcknowledgingMessageListener<byte[], byte[]>) this::schedule);
+        this.container = new ConcurrentMessageListenerContainer<>(consumers(application, configuration), properties);
         this.container.setConcurrency(concurrency);
         this.container.setBeanName("delayqueue-intake-" + topic);
+        this.container.setApplicationEventPublisher(this::onEvent);
+    }
+
+    /** The listeners see the consumer only, whatever its types are. */
+    @SuppressWarnings({ "unchecked", "rawtypes" })
+    private static ConsumerFactory<byte[], byte[]> consumers(ConsumerFactory<?, ?> application,
+            Map<String, Object> configuration) {
+        DefaultKafkaConsumerFactory<byte[], byte[]> factory = new DefaultKafkaConsumerFactory<>(configuration,
+                new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        application.getListeners().forEach((listener) -> factory.addListener((ConsumerFactory.Listener) listener));
+        return factory;
     }
 
     private static Map<String, Object> configuration(Map<String, Object> application) {
         Map<String, Object> own = new HashMap<>(application);
         own.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
-        own.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, StringDeserializer.class);
+        own.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
         own.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
+        own.remove(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG);
         own.putIfAbsent(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
         own.putIfAbsent(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
         own.putIfAbsent(ConsumerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, RECONNECT_MILLIS);
         return own;
     }
 
-    private void schedule(List<ConsumerRecord<String, byte[]>> records, @Nullable Acknowledgment acknowledgment) {
+    private static Duration pollInterval(Map<String, Object> configuration) {
+        Object millis = configuration.get(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG);
+        return (millis != null) ? Duration.ofMillis(Long.parseLong(millis.toString())) : DEFAULT_POLL_INTERVAL;
+    }
+
+    private void schedule(List<ConsumerRecord<byte[], byte[]>> records, @Nullable Acknowledgment acknowledgment) {
+        if (acknowledgment == null) {
+            return;
+        }
+        long begin = System.nanoTime();
         for (int i = 0; i < records.size(); i++) {
-            if (this.scheduler.schedule(convert(records.get(i))) == IntakeScheduler.Result.UNAVAILABLE) {
+            // A consumer that does not poll in time loses its partitions.
+            if (System.nanoTime() - begin > this.batchLimit.toNanos()) {
+                acknowledgment.nack(i, Duration.ZERO);
+                return;
+            }
+            if (!schedule(records.get(i))) {
                 // Commits the records before, and reads this one again after the wait.
-                if (acknowledgment != null) {
-                    acknowledgment.nack(i, this.scheduler.untilRetry());
-                }
+                acknowledgment.nack(i, this.scheduler.untilRetry());
                 return;
             }
         }
-        if (acknowledgment != null) {
-            acknowledgment.acknowledge();
-        }
+        acknowledgment.acknowledge();
     }
 
-    private static IntakeMessage convert(ConsumerRecord<String, byte[]> record) {
-        Map<String, String> headers = new HashMap<>();
+    /** Returns whether the offset of the record may be committed. */
+    private boolean schedule(ConsumerRecord<byte[], byte[]> record) {
+        if (record.headers().lastHeader(BrokerHeaders.DUE) == null
+                && record.headers().lastHeader(BrokerHeaders.DELAY) == null) {
+            this.scheduler.skipped();
+            return true;
+        }
+        return this.scheduler.schedule(convert(record)) != IntakeOutcome.FAILED;
+    }
+
+    private static IntakeMessage convert(ConsumerRecord<byte[], byte[]> record) {
+        IntakeHeaders headers = new IntakeHeaders();
         for (Header header : record.headers()) {
             if (header.value() != null) {
-                headers.put(header.key(), new String(header.value(), UTF_8));
+                headers.put(header.key(), header.value());
             }
         }
         byte[] payload = record.value();
+        // Offsets begin again in a topic that is created again; times do not.
+        String id = "%s-%d-%d-%d".formatted(record.topic(), record.partition(), record.offset(), record.timestamp());
         return new IntakeMessage(
                 "offset %d of partition %d of topic '%s'".formatted(record.offset(), record.partition(),
                         record.topic()),
-                IntakeReader.idOf("%s-%d-%d".formatted(record.topic(), record.partition(), record.offset())),
-                record.key(), headers, (payload != null) ? payload : new byte[0]);
+                IntakeReader.idOf(id), record.key(), headers, (payload != null) ? payload : new byte[0]);
+    }
+
+    private void onEvent(Object event) {
+        if (event instanceof ConsumerRetryAuthEvent rejected) {
+            this.consumer.begin("Kafka rejects the consumer (%s); it tries again every %s"
+                .formatted(rejected.getReason(), Texts.span(AUTHORIZATION_RETRY)));
+        }
+        else if (event instanceof ConsumerRetryAuthSuccessfulEvent) {
+            this.consumer.end();
+        }
+        else if (event instanceof ConsumerStoppedEvent stopped
+                && stopped.getReason() != ConsumerStoppedEvent.Reason.NORMAL) {
+            this.consumer.begin("a consumer has stopped (%s) until the application is restarted; its log has the reason"
+                .formatted(stopped.getReason()));
+        }
+    }
+
+    @Override
+    public IntakeScheduler scheduler() {
+        return this.scheduler;
+    }
+
+    @Override
+    public @Nullable IntakeProblem problem() {
+        IntakeProblem rejected = this.consumer.current();
+        if (rejected != null) {
+            return rejected;
+        }
+        IntakeProblem store = this.scheduler.problem();
+        return (store != null) ? store : silence();
+    }
+
+    /**
+     * Returns a problem if a consumer has long sent no heartbeat: it is not connected.
+     */
+    private @Nullable IntakeProblem silence() {
+        Duration sinceStart = Duration.ofNanos(System.nanoTime() - this.startedAt);
+        return this.container.metrics()
+            .values()
+            .stream()
+            .flatMap((metrics) -> metrics.entrySet().stream())
+            .filter((metric) -> metric.getKey().name().equals(LAST_HEARTBEAT))
+            .map((metric) -> ((Number) metric.getValue().metricValue()).longValue())
+            // Negative before the first one.
+            .map((seconds) -> (seconds < 0) ? sinceStart : Duration.ofSeconds(seconds))
+            .filter((silence) -> silence.compareTo(MAX_SILENCE) > 0)
+            .max(Comparator.naturalOrder())
+            .map((silence) -> new IntakeProblem("Kafka does not answer its consumer", silence))
+            .orElse(null);
     }
 
     @Override
     public void start() {
+        this.consumer.end();
+        this.startedAt = System.nanoTime();
         this.container.start();
     }
 

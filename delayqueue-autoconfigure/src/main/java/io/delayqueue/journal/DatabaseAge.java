@@ -5,22 +5,29 @@ import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.store.LedgerChanges;
 import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.Offer;
 import io.delayqueue.store.Partition;
+import io.delayqueue.store.StoreFutures;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Compares the time that the database has committed with the latest one that the store
- * has seen, in each call for changes. If that of the database is earlier, it was restored
- * from a backup: its rows are of messages that may have ended since, and it assigns their
- * successors' revisions again.
+ * has seen, in each call for changes. If that of the database is earlier, it has lost its
+ * last transactions: after a failover to a replica that lagged, or because it was
+ * restored from a backup. Its rows may be of messages that have ended since, and it
+ * assigns revisions again.
+ * <p>
+ * The node that commits the times is the keeper, for all nodes of the namespace, until it
+ * stops.
  * <p>
  * <strong>Threads.</strong> Confined to that of the reconciler.
  */
@@ -31,12 +38,23 @@ final class DatabaseAge {
     /** How long other nodes do not get a change. */
     private static final Duration CHANGE_CLAIM = Duration.ofSeconds(30);
 
+    /** How long the keeper may be silent until another node takes its place. */
+    private static final Duration KEEPER_LIMIT = Duration.ofSeconds(5);
+
     private static final String OLDER = "The database of the journal is older than Redis: the last time that it has "
             + "committed is %s, and Redis has seen %s (%d) in queue '%s'. Nothing is relayed, swept or restored, and "
-            + "no row is deleted. Connect to the current database, or accept this one, see "
-            + "docs/operations.md#a-restored-database";
+            + "no row is deleted. %s, see docs/operations.md#a-restored-database";
 
-    private final JournalTable table;
+    private static final String DECIDE = "Connect to the current database, or accept this one";
+
+    private static final String RIGHTS = "It has lost its last transactions, and this user lacks the right to let it "
+            + "skip their revisions";
+
+    private final JournalDatabase database;
+
+    private final RevisionSequence sequence;
+
+    private final String node;
 
     private final MessageStore store;
 
@@ -45,24 +63,40 @@ final class DatabaseAge {
     /** The queues of which a partition has answered in this round. */
     private final Set<QueueName> reached = new HashSet<>();
 
-    private JournalIdentity known = new JournalIdentity("", 0);
+    private JournalIdentity known = new JournalIdentity("", 0, "");
+
+    /** When the present time was read first, in nanoseconds of the monotonic clock. */
+    private long knownSince;
+
+    /** When this node has committed a time last; 0 if it is not the keeper. */
+    private long keptAt;
 
     /** The queue that has shown that the database is older. */
     private @Nullable QueueName witness;
 
     private boolean older;
 
-    DatabaseAge(JournalTable table, MessageStore store, JournalStatus status) {
-        this.table = table;
+    DatabaseAge(JournalDatabase database, String node, MessageStore store, JournalStatus status) {
+        this.database = database;
+        this.sequence = new RevisionSequence(database);
+        this.node = node;
         this.store = store;
         this.status = status;
     }
 
     /** Begins a round of calls: reads the time. */
     void begin() {
-        this.known = JournalIdentity.read(this.table);
+        read();
         this.reached.clear();
         this.older = false;
+    }
+
+    private void read() {
+        JournalIdentity read = JournalIdentity.read(this.database);
+        if (read.committedAt() != this.known.committedAt()) {
+            this.knownSince = System.nanoTime();
+        }
+        this.known = read;
     }
 
     /** Returns the identity of the journal. */
@@ -70,50 +104,96 @@ final class DatabaseAge {
         return this.known.identity();
     }
 
+    /** Returns whether this node does what one node does for all. */
+    boolean isKeeper() {
+        return this.keptAt != 0 && System.nanoTime() - this.keptAt < KEEPER_LIMIT.toNanos();
+    }
+
     /**
      * Calls a partition for changes.
-     * @param keep how long the store remembers an end after its row was deleted
      * @param recorded changes that were recorded
-     * @return the changes; {@code null} if the store refused the call because of the time
+     * @param held changes that this node is recording
      */
-    @Nullable LedgerChanges changes(Partition partition, Duration keep, List<LedgerEntry> recorded) {
-        LedgerRequest request = request(keep, recorded);
-        LedgerChanges changes = this.store.changes(partition, request).join();
-        if (isRefused(request, changes)) {
+    Call call(Partition partition, List<LedgerEntry> recorded, List<LedgerEntry> held) {
+        LedgerRequest request = request(recorded, held);
+        return new Call(request, StoreFutures.send(() -> this.store.changes(partition, request)));
+    }
+
+    /**
+     * Returns the answer to a call, which is there.
+     * @return the changes; {@code null} if the database is older than the store
+     */
+    @Nullable LedgerChanges changes(Partition partition, Call call) {
+        LedgerRequest request = call.request();
+        LedgerChanges changes = call.answer().join();
+        if (isBehind(changes)) {
             // Other nodes commit times too, so only one that is read now can be too
             // early.
-            this.known = JournalIdentity.read(this.table);
-            request = request(keep, recorded);
-            if (isRefused(request, changes)) {
-                report(partition.queue(), changes.committedAt());
+            read();
+            if (isBehind(changes) && !isAccepted(partition.queue(), changes.committedAt())) {
                 return null;
             }
+        }
+        if (isRefused(request, changes)) {
+            request = request(request.recorded(), request.held());
             changes = this.store.changes(partition, request).join();
         }
         this.reached.add(partition.queue());
         return isRefused(request, changes) ? null : changes;
     }
 
-    private LedgerRequest request(Duration keep, List<LedgerEntry> recorded) {
-        return new LedgerRequest(this.known.identity(), this.known.committedAt(), CHANGE_CLAIM, keep, recorded);
+    private LedgerRequest request(List<LedgerEntry> recorded, List<LedgerEntry> held) {
+        return new LedgerRequest(this.known.identity(), this.known.committedAt(), CHANGE_CLAIM, Offer.VOID_MEMORY,
+                recorded, held);
     }
 
     private static boolean isRefused(LedgerRequest request, LedgerChanges changes) {
         return request.journal().equals(changes.journal()) && request.isOlderThan(changes.committedAt());
     }
 
-    private void report(QueueName queue, long seen) {
+    private boolean isBehind(LedgerChanges changes) {
+        return this.known.identity().equals(changes.journal()) && this.known.committedAt() < changes.committedAt();
+    }
+
+    /**
+     * Accepts a database that has lost its last transactions, unless it has lost too much
+     * for a failover. Skips the revisions that it would assign again.
+     */
+    private boolean isAccepted(QueueName queue, long seen) {
+        if (this.known.committedAt() + LedgerRequest.MAX_LOSS.toMillis() < seen) {
+            report(queue, seen, DECIDE);
+            return false;
+        }
+        try {
+            this.sequence.skip();
+        }
+        catch (RuntimeException ex) {
+            logger.error("The database of the journal cannot skip revisions", ex);
+            report(queue, seen, RIGHTS);
+            return false;
+        }
+        this.known.commit(this.database, this.known.keeper(), seen + 1);
+        logger.warn("The database of the journal has lost its last transactions: the last time that it has committed "
+                + "is {}, and Redis has seen {} in queue '{}'. Messages of the lost transactions that Redis has are "
+                + "handled, and their requests are lost like the other changes of these transactions",
+                Instant.ofEpochMilli(this.known.committedAt()), Instant.ofEpochMilli(seen), queue);
+        read();
+        return true;
+    }
+
+    private void report(QueueName queue, long seen, String cure) {
         this.older = true;
         this.witness = queue;
         String reason = OLDER.formatted(Instant.ofEpochMilli(this.known.committedAt()), Instant.ofEpochMilli(seen),
-                seen, queue);
+                seen, queue, cure);
         if (this.status.older(reason)) {
             logger.error(reason);
         }
     }
 
     /**
-     * Ends a round: commits a time, unless the database is older.
+     * Ends a round: commits a time if this node is the keeper, or is to be, unless the
+     * database is older.
      * @param queues the queues that were to be called
      * @return whether the database was older before, and is not now
      */
@@ -127,10 +207,23 @@ final class DatabaseAge {
         if (this.older || !this.reached.isEmpty() || queues.isEmpty()) {
             this.status.compared();
         }
-        if (this.status.older() == null) {
-            this.known.commit(this.table);
+        boolean silent = System.nanoTime() - this.knownSince >= KEEPER_LIMIT.toNanos();
+        if (this.status.older() == null
+                && (this.node.equals(this.known.keeper()) || silent || this.known.keeper().isEmpty())) {
+            this.keptAt = this.known.commit(this.database, this.node, 0) ? System.nanoTime() : 0;
+        }
+        else {
+            this.keptAt = 0;
         }
         return over;
+    }
+
+    /**
+     * Holds a call for changes.
+     *
+     * @param answer the answer to come
+     */
+    record Call(LedgerRequest request, CompletableFuture<LedgerChanges> answer) {
     }
 
 }

@@ -3,8 +3,6 @@ package io.delayqueue.journal;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-import javax.sql.DataSource;
-
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.QueueName;
 import io.delayqueue.admin.MessageHistory;
@@ -25,15 +23,14 @@ public final class HistoryFactory {
 
     /**
      * Creates a factory.
-     * @param dataSource the database
-     * @param namespace the namespace of the queues
+     * @param database the database
      * @param node the name of this process
      * @param modes the mode of each queue
      * @param settings the settings of the history
      */
-    public HistoryFactory(DataSource dataSource, String namespace, String node, Function<QueueName, JournalMode> modes,
+    public HistoryFactory(JournalDatabase database, String node, Function<QueueName, JournalMode> modes,
             HistorySettings settings) {
-        this.table = new HistoryTable(dataSource, namespace, node, System::nanoTime);
+        this.table = new HistoryTable(database, node, System::nanoTime);
         this.writer = new HistoryWriter(this.table, settings);
         this.settings = settings;
         this.modes = modes;

@@ -20,21 +20,24 @@ import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.admin.HistoryEntry.Event;
-import io.delayqueue.store.CauseMasking;
+import io.delayqueue.CauseMasking;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiredMessagesLog;
+import io.delayqueue.store.HeldRevision;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.LedgerChanges;
+import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.RecordedDeadLetter;
+import io.delayqueue.store.RevisionPage;
 import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.Texts;
 import io.delayqueue.store.UnstartedLease;
@@ -236,6 +239,21 @@ final class HistoryRecorder implements MessageStore {
     }
 
     @Override
+    public CompletableFuture<RevisionPage> heldRevisions(Partition partition, String cursor) {
+        return this.store.heldRevisions(partition, cursor);
+    }
+
+    @Override
+    public CompletableFuture<List<HeldRevision>> heldRevisions(Partition partition, List<LedgerEntry> messages) {
+        return this.store.heldRevisions(partition, messages);
+    }
+
+    @Override
+    public RecordedDeadLetter toDeadLetter(NewMessage message, String deadLetterId, String cause, Instant now) {
+        return this.store.toDeadLetter(message, deadLetterId, cause, now);
+    }
+
+    @Override
     public CompletableFuture<Integer> restoreDeadLetters(Partition partition, long deadline,
             List<RecordedDeadLetter> deadLetters) {
         return this.store.restoreDeadLetters(partition, deadline, deadLetters);
@@ -335,8 +353,8 @@ final class HistoryRecorder implements MessageStore {
         }
 
         void sent(SendResult result) {
-            if (result.outcome() == SendOutcome.RECORDED) {
-                return; // the queue held it already
+            if (result.outcome() == SendOutcome.RECORDED || result.outcome() == SendOutcome.DEDUPLICATED) {
+                return; // the queue held it already, or keeps its id out
             }
             add(result.id(), Event.SENT, result.outcome() + ", due at " + result.dueAt());
         }

@@ -1,36 +1,27 @@
 package io.delayqueue.journal;
 
-import java.sql.DatabaseMetaData;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.function.LongSupplier;
-import java.util.function.Supplier;
-
-import javax.sql.DataSource;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.admin.HistoryEntry;
 import io.delayqueue.admin.HistoryEntry.Event;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.jdbc.core.SqlParameterValue;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
-import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
-import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.jdbc.support.JdbcUtils;
-import org.springframework.jdbc.support.MetaDataAccessException;
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.support.TransactionTemplate;
+import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 
 /**
  * Reads and writes the rows of the history, in transactions of their own. Their times are
@@ -49,18 +40,15 @@ final class HistoryTable {
 
     private static final String COLUMNS = "namespace, queue_name, message_id, occurred_at, node, event, attempt, detail";
 
+    private static final String INSERT = "INSERT INTO delayqueue_history (" + COLUMNS + ") VALUES :rows";
+
+    /** Rows of one statement: a statement for each row costs several times as much. */
+    private static final int STATEMENT_LIMIT = 50;
+
     private static final String SAME_ROW = "namespace = :namespace AND queue_name = :queue AND message_id = :id "
             + "AND occurred_at = :at AND node = :node AND event = :event";
 
-    private final DataSource dataSource;
-
-    private final JdbcClient jdbc;
-
-    private final NamedParameterJdbcTemplate named;
-
-    private final TransactionTemplate own;
-
-    private final String namespace;
+    private final JournalDatabase database;
 
     private final String node;
 
@@ -69,46 +57,23 @@ final class HistoryTable {
     /** Microseconds to add to the monotonic clock for the time of the database. */
     private volatile @Nullable Long offset;
 
-    private volatile @Nullable JournalDialect dialect;
-
     /**
      * Creates a table.
-     * @param dataSource its database
-     * @param namespace the namespace of the queues, as several may share the table
      * @param node the name of this process
      * @param nanoTime the monotonic clock
      */
-    HistoryTable(DataSource dataSource, String namespace, String node, LongSupplier nanoTime) {
-        this.dataSource = dataSource;
-        this.jdbc = JdbcClient.create(dataSource);
-        this.named = new NamedParameterJdbcTemplate(dataSource);
-        this.own = new TransactionTemplate(new JdbcTransactionManager(dataSource));
-        this.own.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-        // Locks no gaps that inserts of other nodes would wait for.
-        this.own.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
-        this.namespace = namespace;
+    HistoryTable(JournalDatabase database, String node, LongSupplier nanoTime) {
+        this.database = database;
         this.node = node.substring(0, Math.min(node.length(), NODE_LIMIT));
         this.nanoTime = nanoTime;
     }
 
     /**
-     * Reads the table, without a row.
-     * @throws IllegalStateException if it is missing, or this user may not read it
+     * Checks the table, without a row.
+     * @throws IllegalStateException if it is missing, or this user has not all rights
      */
     void requireTable() {
-        try {
-            inOwnTransaction(
-                    () -> this.jdbc.sql("SELECT entry, " + COLUMNS + " FROM delayqueue_history WHERE entry = -1")
-                        .query((row, number) -> row.getLong("entry"))
-                        .list());
-        }
-        catch (BadSqlGrammarException ex) {
-            throw new IllegalStateException(
-                    "The table delayqueue_history cannot be read, which a queue with delayqueue.journal.mode 'audit' or 'ledger' "
-                            + "needs: create it by the script of this version in io/delayqueue/journal, or set "
-                            + "delayqueue.journal.jdbc.initialize-schema to 'always'",
-                    ex);
-        }
+        this.database.requireTable(JournalTableCheck.HISTORY, "'audit' or 'ledger'");
     }
 
     /**
@@ -117,35 +82,44 @@ final class HistoryTable {
      * inserted them nevertheless
      */
     void insert(List<HistoryRow> rows, boolean repeated) {
-        inOwnTransaction(() -> {
+        this.database.inOwnTransaction(() -> {
             long current = offset(repeated);
-            MapSqlParameterSource[] parameters = rows.stream()
-                .map((row) -> parameters(row, current))
-                .toArray(MapSqlParameterSource[]::new);
-            if (repeated && exists(parameters[parameters.length - 1])) {
+            if (repeated && exists(rows.get(rows.size() - 1), current)) {
                 return 0;
             }
-            return this.named.batchUpdate(
-                    "INSERT INTO delayqueue_history (" + COLUMNS
-                            + ") VALUES (:namespace, :queue, :id, :at, :node, :event, :attempt, :detail)",
-                    parameters).length;
+            for (int i = 0; i < rows.size(); i += STATEMENT_LIMIT) {
+                List<Object[]> values = rows.subList(i, Math.min(i + STATEMENT_LIMIT, rows.size()))
+                    .stream()
+                    .map((row) -> values(row, current))
+                    .toList();
+                // The driver caches the statement of a full list alone.
+                StatementSpec insert = (values.size() == STATEMENT_LIMIT) ? this.database.statement(INSERT)
+                        : this.database.replanned(INSERT);
+                insert.param("rows", values).update();
+            }
+            return rows.size();
         });
     }
 
-    private boolean exists(MapSqlParameterSource row) {
-        return Objects.requireNonNull(
-                this.named.queryForObject("SELECT COUNT(*) FROM delayqueue_history WHERE " + SAME_ROW, row, Long.class),
-                "A count has a row") > 0;
+    private boolean exists(HistoryRow row, long current) {
+        return this.database.replanned("SELECT COUNT(*) FROM delayqueue_history WHERE " + SAME_ROW)
+            .param("queue", row.queue().value())
+            .param("id", row.id())
+            .param("at", time(row, current))
+            .param("node", this.node)
+            .param("event", row.event().name())
+            .query(Long.class)
+            .single() > 0;
     }
 
-    private MapSqlParameterSource parameters(HistoryRow row, long current) {
-        return new MapSqlParameterSource("namespace", this.namespace).addValue("queue", row.queue().value())
-            .addValue("id", row.id())
-            .addValue("at", row.nanos() / 1000 + current)
-            .addValue("node", this.node)
-            .addValue("event", row.event().name())
-            .addValue("attempt", row.attempt())
-            .addValue("detail", row.detail());
+    private Object[] values(HistoryRow row, long current) {
+        return new Object[] { this.database.namespace(), row.queue().value(), row.id(), time(row, current), this.node,
+                row.event().name(), new SqlParameterValue(Types.INTEGER, row.attempt()),
+                new SqlParameterValue(Types.VARCHAR, row.detail()) };
+    }
+
+    private static long time(HistoryRow row, long current) {
+        return row.nanos() / 1000 + current;
     }
 
     /**
@@ -159,7 +133,7 @@ final class HistoryTable {
             return used;
         }
         long begin = this.nanoTime.getAsLong();
-        long now = now() * 1000;
+        long now = this.database.now() * 1000;
         long end = this.nanoTime.getAsLong();
         long half = (end - begin) / 2000;
         long measured = now - (begin / 1000 + half);
@@ -170,29 +144,34 @@ final class HistoryTable {
         return used;
     }
 
-    /** Returns the database's time, in milliseconds. */
-    private long now() {
-        String now = dialect().now();
-        if (now.contains(":now")) {
-            return JournalDialect.time();
-        }
-        return this.jdbc.sql("SELECT " + now).query(Long.class).single();
-    }
-
     /** Returns the latest entries of a message, the earliest first. */
     List<HistoryEntry> read(QueueName queue, String id, int limit) {
-        List<HistoryEntry> entries = new ArrayList<>(inOwnTransaction(() -> this.jdbc.sql("""
-                SELECT occurred_at, event, node, attempt, detail FROM delayqueue_history
-                WHERE namespace = :namespace AND queue_name = :queue AND message_id = :id
-                ORDER BY occurred_at DESC, entry DESC LIMIT :limit""")
-            .param("namespace", this.namespace)
-            .param("queue", queue.value())
-            .param("id", id)
-            .param("limit", limit)
-            .query((row, number) -> entry(row))
-            .list()).stream().flatMap(Optional::stream).toList());
+        List<HistoryEntry> entries = new ArrayList<>(this.database
+            .query(() -> this.database.replanned("""
+                    SELECT occurred_at, event, node, attempt, detail FROM delayqueue_history
+                    WHERE namespace = :namespace AND queue_name = :queue AND message_id = :id
+                    ORDER BY occurred_at DESC, entry DESC LIMIT :limit""")
+                .param("queue", queue.value())
+                .param("id", id)
+                .param("limit", limit)
+                .query((row, number) -> entry(row))
+                .list())
+            .stream()
+            .flatMap(Optional::stream)
+            .toList());
         Collections.reverse(entries);
         return entries;
+    }
+
+    /** Returns those of some queues that have entries of an id. */
+    List<String> queuesOf(String id, Collection<String> queues) {
+        return this.database.query(() -> this.database.replanned("""
+                SELECT DISTINCT queue_name FROM delayqueue_history
+                WHERE namespace = :namespace AND queue_name IN (:queues) AND message_id = :id""")
+            .param("queues", List.copyOf(queues))
+            .param("id", id)
+            .query(String.class)
+            .list());
     }
 
     /** Leaves out the event of a later version. */
@@ -231,7 +210,7 @@ final class HistoryTable {
      */
     int deleteOlderThan(Duration retention) {
         return delete("occurred_at < :before ORDER BY occurred_at",
-                new MapSqlParameterSource("before", (now() - retention.toMillis()) * 1000));
+                new MapSqlParameterSource("before", (this.database.now() - retention.toMillis()) * 1000));
     }
 
     /**
@@ -239,36 +218,21 @@ final class HistoryTable {
      * not deadlock.
      */
     private int delete(String condition, MapSqlParameterSource parameters) {
-        parameters.addValue("namespace", this.namespace).addValue("limit", DELETE_LIMIT);
-        return inOwnTransaction(() -> {
-            List<Long> found = this.named
-                .queryForList("SELECT entry FROM delayqueue_history WHERE namespace = :namespace AND " + condition
-                        + " LIMIT :limit", parameters, Long.class);
+        parameters.addValue("limit", DELETE_LIMIT);
+        return this.database.inOwnTransaction(() -> {
+            List<Long> found = this.database
+                .replanned("SELECT entry FROM delayqueue_history WHERE namespace = :namespace AND " + condition
+                        + " LIMIT :limit")
+                .params(parameters.getValues())
+                .query(Long.class)
+                .list();
             if (!found.isEmpty()) {
-                this.named.update("DELETE FROM delayqueue_history WHERE entry IN (:entries)",
-                        new MapSqlParameterSource("entries", found.stream().sorted().toList()));
+                this.database.statement("DELETE FROM delayqueue_history WHERE entry IN (:entries)")
+                    .param("entries", found.stream().sorted().toList())
+                    .update();
             }
             return found.size();
         });
-    }
-
-    private <T> T inOwnTransaction(Supplier<T> statements) {
-        return Objects.requireNonNull(this.own.execute((status) -> statements.get()));
-    }
-
-    private JournalDialect dialect() {
-        JournalDialect known = this.dialect;
-        if (known == null) {
-            try {
-                known = JournalDialect
-                    .of(JdbcUtils.extractDatabaseMetaData(this.dataSource, DatabaseMetaData::getDatabaseProductName));
-            }
-            catch (MetaDataAccessException ex) {
-                throw new IllegalStateException("The history cannot connect to its database", ex);
-            }
-            this.dialect = known;
-        }
-        return known;
     }
 
 }

@@ -45,6 +45,9 @@ final class HistoryWriter implements SmartLifecycle {
     /** How long the thread rests after a failure. */
     private static final Duration RETRY_DELAY = Duration.ofSeconds(1);
 
+    /** How long rows are written, or deleted, before the other is done. */
+    private static final Duration TURN = Duration.ofMillis(500);
+
     /** How often old rows are searched, if the last search has deleted all of them. */
     private static final Duration CLEANUP_INTERVAL = Duration.ofSeconds(10);
 
@@ -68,8 +71,8 @@ final class HistoryWriter implements SmartLifecycle {
 
     private final AtomicLong dropped = new AtomicLong();
 
-    /** Held while rows are moved from the buffer to the table, or erased. */
-    private final ReentrantLock writing = new ReentrantLock();
+    /** Held while rows are moved from the buffer to the table, or erased; fair. */
+    private final ReentrantLock writing = new ReentrantLock(true);
 
     /** Rows of the batch that is being written; guarded by {@link #writing}. */
     private final List<HistoryRow> batch = new ArrayList<>();
@@ -232,23 +235,66 @@ final class HistoryWriter implements SmartLifecycle {
     private void run(CountDownLatch signal) {
         long cleanup = System.nanoTime();
         boolean stopping = false;
+        boolean more = false;
         while (!stopping) {
-            stopping = await(signal, this.failing ? RETRY_DELAY : INTERVAL);
+            stopping = await(signal, this.failing ? RETRY_DELAY : more ? Duration.ZERO : INTERVAL);
             try {
-                while (writeBatch() == BATCH_LIMIT) {
-                    reportDrops();
-                }
+                more = writeBuffer();
                 if (System.nanoTime() - cleanup >= 0 && !stopping) {
-                    boolean more = this.table.deleteOlderThan(this.settings.retention()) == HistoryTable.DELETE_LIMIT;
-                    cleanup = System.nanoTime() + (more ? 0 : CLEANUP_INTERVAL.toNanos());
+                    cleanup = System.nanoTime() + (deleteOld() ? 0 : CLEANUP_INTERVAL.toNanos());
                 }
-                recovered();
             }
             catch (RuntimeException | Error ex) {
+                more = false;
                 failed(ex);
             }
             reportDrops();
         }
+        if (more) {
+            writeRest();
+        }
+    }
+
+    /**
+     * Writes rows of the buffer for a while, so that old ones are deleted in between.
+     * @return whether there are more
+     */
+    private boolean writeBuffer() {
+        long end = System.nanoTime() + TURN.toNanos();
+        while (writeBatch() == BATCH_LIMIT) {
+            recovered();
+            if (System.nanoTime() - end >= 0) {
+                return true;
+            }
+        }
+        recovered();
+        return false;
+    }
+
+    /** Writes the buffer at a stop, as long as that waits. */
+    private void writeRest() {
+        try {
+            while (!this.ended && writeBatch() > 0) {
+                reportDrops();
+            }
+        }
+        catch (RuntimeException | Error ex) {
+            failed(ex);
+        }
+    }
+
+    /**
+     * Deletes old rows for a while.
+     * @return whether there may be more
+     */
+    private boolean deleteOld() {
+        long end = System.nanoTime() + TURN.toNanos();
+        while (this.table.deleteOlderThan(this.settings.retention()) == HistoryTable.DELETE_LIMIT) {
+            if (System.nanoTime() - end >= 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static boolean await(CountDownLatch signal, Duration time) {

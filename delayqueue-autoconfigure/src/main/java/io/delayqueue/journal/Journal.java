@@ -60,7 +60,7 @@ public final class Journal {
         this.table = table;
         this.reconciler = reconciler;
         this.relay = relay;
-        this.present = new PresentTransaction(table.dataSource());
+        this.present = new PresentTransaction(table.database().dataSource());
         this.modes = modes;
         this.answerTimeout = answerTimeout;
     }
@@ -92,12 +92,9 @@ public final class Journal {
      */
     public CompletableFuture<SendResult> sendAlone(QueueName queue, NewMessage message) {
         SendResult recorded = new SendResult(queue.value(), message.id(), null, SendOutcome.RECORDED);
-        return CompletableFuture.supplyAsync(() -> {
-            long begin = System.nanoTime();
-            this.reconciler.include(queue);
-            List<Long> inserted = this.table.insertAlone(List.of(JournalRequest.send(queue, message)));
-            return answer(this.relay.submit(inserted.get(0), begin), SendResult.class, recorded);
-        }).thenCompose(Function.identity());
+        this.reconciler.include(queue);
+        return this.relay.insert(JournalRequest.send(queue, message))
+            .thenCompose((answer) -> answer(answer, SendResult.class, recorded));
     }
 
     /** Records a cancel. */
@@ -113,6 +110,12 @@ public final class Journal {
                 List.of(JournalRequest.reschedule(queue, id, due)));
         return answers.isEmpty() ? CompletableFuture.completedFuture(RescheduleResult.DEFERRED)
                 : answer(answers.get(0), RescheduleResult.class, RescheduleResult.RECORDED);
+    }
+
+    /** Returns how many requests wait for the commit of this thread's transaction. */
+    public int waitingForCommit() {
+        PendingRows pending = (PendingRows) TransactionSynchronizationManager.getResource(this);
+        return (pending != null) ? pending.inserted.size() : 0;
     }
 
     private <T> CompletableFuture<T> answer(CompletableFuture<Optional<Object>> answer, Class<T> type, T recorded) {

@@ -3,6 +3,12 @@ package io.delayqueue.journal;
 import java.util.Arrays;
 import java.util.Locale;
 
+import javax.sql.DataSource;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.jdbc.core.JdbcTemplate;
+
 /**
  * Provides the SQL expressions that differ between databases.
  * <p>
@@ -12,16 +18,23 @@ import java.util.Locale;
 enum JournalDialect {
 
     /** H2 has only the time of the transaction, and so takes that of this process. */
-    H2("CAST(:now AS BIGINT)"),
+    H2("CAST(:now AS BIGINT)", null),
 
-    POSTGRESQL("CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)"),
+    /**
+     * Its driver caches plans, also those that were made while a table was empty. They
+     * would read a whole table for each row once it has grown.
+     */
+    POSTGRESQL("CAST(FLOOR(EXTRACT(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT)", "SET LOCAL enable_seqscan = off"),
 
-    MYSQL("(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)"), MARIADB(MYSQL.now);
+    MYSQL("(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000)", null), MARIADB(MYSQL.now, null);
 
     private final String now;
 
-    JournalDialect(String now) {
+    private final @Nullable String firstStatement;
+
+    JournalDialect(String now, @Nullable String firstStatement) {
         this.now = now;
+        this.firstStatement = firstStatement;
     }
 
     /**
@@ -31,6 +44,18 @@ enum JournalDialect {
      */
     String now() {
         return this.now;
+    }
+
+    /**
+     * Returns what a transaction of the journal begins with; {@code null} for nothing.
+     */
+    @Nullable String firstStatement() {
+        return this.firstStatement;
+    }
+
+    /** Returns a template whose statements are planned at each execution. */
+    JdbcTemplate replanning(DataSource dataSource) {
+        return (this == POSTGRESQL) ? new ReplanningJdbcTemplate(dataSource) : new JdbcTemplate(dataSource);
     }
 
     /** Returns the value of {@code :now}. */

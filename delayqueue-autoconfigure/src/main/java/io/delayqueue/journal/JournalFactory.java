@@ -4,8 +4,6 @@ import java.time.Duration;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-import javax.sql.DataSource;
-
 import io.delayqueue.QueueName;
 import io.delayqueue.store.routing.StoreComponents;
 
@@ -37,26 +35,30 @@ public final class JournalFactory {
 
     /**
      * Creates a factory.
-     * @param dataSource the database
-     * @param namespace the namespace of the queues
+     * @param database the database
      * @param store applies the requests
      * @param modes the mode of each queue
      * @param commandTimeout longest wait for an answer of the store
      * @param restorePause the longest pause of a queue that is restored; zero for none
      * @param publisher publishes application events
      */
-    public JournalFactory(DataSource dataSource, String namespace, StoreComponents store,
-            Function<QueueName, JournalMode> modes, Duration commandTimeout, Duration restorePause,
-            Consumer<Object> publisher) {
-        Duration calls = commandTimeout.multipliedBy(CALLS);
-        JournalTable table = new JournalTable(dataSource, namespace,
-                (calls.compareTo(MIN_CLAIM) > 0) ? calls : MIN_CLAIM);
+    public JournalFactory(JournalDatabase database, StoreComponents store, Function<QueueName, JournalMode> modes,
+            Duration commandTimeout, Duration restorePause, Consumer<Object> publisher) {
+        JournalTable table = new JournalTable(database, claim(commandTimeout));
         this.table = table;
         JournalOffers offers = new JournalOffers(store, modes, table.claim().dividedBy(DEADLINES));
-        this.restorer = new JournalRestorer(table, offers, this.status, modes);
-        this.relay = new JournalRelay(table, offers, this.status, publisher);
-        this.reconciler = new JournalReconciler(table, offers, this.restorer, this.status, store, restorePause);
+        LedgerStore held = new LedgerStore(store, offers);
+        this.restorer = new JournalRestorer(table, offers, held, this.status, modes);
+        this.relay = new JournalRelay(table, offers, held, this.status, publisher);
+        this.reconciler = new JournalReconciler(table, offers, held, this.restorer, this.status, store, restorePause);
         this.journal = new Journal(table, this.relay, this.reconciler, modes, commandTimeout);
+    }
+
+    /** Returns how long a row belongs to a node. */
+    private static Duration claim(Duration commandTimeout) {
+        Duration calls = commandTimeout.multipliedBy(CALLS);
+        return (calls.compareTo(MIN_CLAIM) < 0) ? MIN_CLAIM
+                : (calls.compareTo(JournalTable.MAX_CLAIM) > 0) ? JournalTable.MAX_CLAIM : calls;
     }
 
     public Journal journal() {
@@ -65,7 +67,15 @@ public final class JournalFactory {
 
     /** Returns the component that runs transactional handlers. */
     public HandledMessages handledMessages(PlatformTransactionManager transactions) {
-        return new HandledMessages(this.table, this.status, transactions);
+        return new HandledMessages(this.table.database(), this.status, transactions);
+    }
+
+    /**
+     * Compares a queue with the journal while the reconciler runs, also if this process
+     * only handles its messages.
+     */
+    public void include(QueueName queue) {
+        this.reconciler.include(queue);
     }
 
     /** Returns the counts and problems of this node's journal. */

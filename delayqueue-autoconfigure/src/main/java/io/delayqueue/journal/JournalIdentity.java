@@ -1,6 +1,5 @@
 package io.delayqueue.journal;
 
-import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 
@@ -16,54 +15,56 @@ import org.springframework.dao.DuplicateKeyException;
  *
  * @param identity that of the journal
  * @param committedAt a time that a node has committed, in milliseconds since the epoch,
- * on the database's clock
+ * on the database's clock; it only increases
+ * @param keeper the node that has committed it
  */
-record JournalIdentity(String identity, long committedAt) {
+record JournalIdentity(String identity, long committedAt, String keeper) {
 
     private static final Logger logger = LoggerFactory.getLogger(JournalIdentity.class);
 
-    /** How often a time is committed, by all nodes together. */
-    private static final Duration INTERVAL = Duration.ofSeconds(10);
-
     /** Reads the row, which is created once. */
-    static JournalIdentity read(JournalTable table) {
-        List<JournalIdentity> known = select(table);
+    static JournalIdentity read(JournalDatabase database) {
+        List<JournalIdentity> known = select(database);
         if (known.isEmpty()) {
             try {
-                table.inOwnTransaction(() -> table.statement("""
-                        INSERT INTO delayqueue_journal_identity (namespace, identity, committed_at)
-                        VALUES (:namespace, :identity, $now)""")
+                database.inOwnTransaction(() -> database.statement("""
+                        INSERT INTO delayqueue_journal_identity (namespace, identity, committed_at, keeper)
+                        VALUES (:namespace, :identity, $now, '')""")
                     .param("identity", UUID.randomUUID().toString())
                     .update());
             }
             catch (DuplicateKeyException ex) {
                 logger.debug("Another node has created the identity of the journal", ex);
             }
-            known = select(table);
+            known = select(database);
         }
         return known.get(0);
     }
 
-    private static List<JournalIdentity> select(JournalTable table) {
-        return table.inOwnTransaction(() -> table
-            .statement("SELECT identity, committed_at FROM delayqueue_journal_identity WHERE namespace = :namespace")
-            .query((row, number) -> new JournalIdentity(row.getString(1), row.getLong(2)))
+    private static List<JournalIdentity> select(JournalDatabase database) {
+        return database.query(() -> database
+            .replanned("SELECT identity, committed_at, keeper FROM delayqueue_journal_identity "
+                    + "WHERE namespace = :namespace")
+            .query((row, number) -> new JournalIdentity(row.getString(1), row.getLong(2), row.getString(3)))
             .list());
     }
 
     /**
-     * Commits a later time, unless the row has changed since it was read: the database
-     * may have been restored from a backup meanwhile.
+     * Commits a later time, unless the row has changed since it was read: another node is
+     * the keeper, or the database was restored from a backup meanwhile.
+     * @param least the earliest time to commit
+     * @return whether it was committed
      */
-    void commit(JournalTable table) {
-        table.inOwnTransaction(() -> table.statement("""
-                UPDATE delayqueue_journal_identity SET committed_at = $now
-                WHERE namespace = :namespace AND identity = :identity AND committed_at = :committed
-                  AND $now > :committed + :interval""")
+    boolean commit(JournalDatabase database, String node, long least) {
+        return database.inOwnTransaction(() -> database.statement("""
+                UPDATE delayqueue_journal_identity SET keeper = :node,
+                  committed_at = CASE WHEN $now > :least THEN $now ELSE :least END
+                WHERE namespace = :namespace AND identity = :identity AND committed_at = :committed""")
+            .param("node", node)
             .param("identity", this.identity)
             .param("committed", this.committedAt)
-            .param("interval", INTERVAL.toMillis())
-            .update());
+            .param("least", Math.max(least, this.committedAt + 1))
+            .update()) > 0;
     }
 
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,26 +12,25 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
-import java.util.stream.Collectors;
+import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
-import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.DueTime;
+import io.delayqueue.store.FailedAttempts;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.MessageGroupChangeException;
-import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Offer;
 import io.delayqueue.store.Partition;
-import io.delayqueue.store.RecordedDeadLetter;
 import io.delayqueue.store.StoreFailures;
+import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.PartitionRouter;
 import io.delayqueue.store.routing.RoutedSendResult;
 import io.delayqueue.store.routing.StoreComponents;
@@ -54,7 +54,7 @@ final class JournalOffers {
 
     private final PartitionRouter router;
 
-    private final MessageStore store;
+    private final PartitionLayouts layouts;
 
     private final MessageEventRecorderFactory events;
 
@@ -72,7 +72,7 @@ final class JournalOffers {
      */
     JournalOffers(StoreComponents store, Function<QueueName, JournalMode> modes, Duration span) {
         this.router = new PartitionRouter(store);
-        this.store = store.messages();
+        this.layouts = store.partitions();
         this.events = store.events();
         this.modes = modes;
         this.clock = new StoreClock(store.partitions());
@@ -84,31 +84,52 @@ final class JournalOffers {
         return this.modes.apply(queue) == JournalMode.LEDGER;
     }
 
-    /** Returns for how long the store must remember a message whose row was deleted. */
-    Duration memory() {
-        return this.span.multipliedBy(4);
-    }
-
     /**
      * Applies the requests of rows that are not accepted: sends by one call for each
      * batch and partition.
      * @param rows with distinct ids
+     * @param earlier the accepted rows of their ids
      * @param begin before the rows were read, in nanoseconds of the monotonic clock
      * @return the answer of the store to each
      */
-    List<CompletableFuture<?>> requests(List<JournalRow> rows, long begin) {
+    List<CompletableFuture<?>> requests(List<JournalRow> rows, EarlierRows earlier, long begin) {
         Map<JournalRow, CompletableFuture<?>> answers = new IdentityHashMap<>();
         for (List<JournalRow> batch : batches(rows)) {
             QueueName queue = batch.get(0).request().queue();
-            List<CompletableFuture<SendResult>> sent = schedule(batch, this::messageOf, begin);
+            List<CompletableFuture<SendResult>> sent = schedule(batch, this::messageOf, offer(batch, earlier, begin));
             for (int i = 0; i < batch.size(); i++) {
                 answers.put(batch.get(i), sent.get(i).thenApply((result) -> counted(queue, result)));
             }
         }
         rows.stream()
             .filter((row) -> row.request().message() == null)
-            .forEach((row) -> answers.put(row, change(row, begin)));
+            .forEach((row) -> answers.put(row, change(row, offer(List.of(row), earlier, begin))));
         return rows.stream().<CompletableFuture<?>>map((row) -> Objects.requireNonNull(answers.get(row))).toList();
+    }
+
+    private Offer offer(List<JournalRow> rows, EarlierRows earlier, long begin) {
+        JournalRow first = rows.get(0);
+        Map<String, List<Long>> voids = new HashMap<>();
+        for (JournalRow row : rows) {
+            List<Long> revisions = earlier.voids(row);
+            if (!revisions.isEmpty()) {
+                voids.put(row.request().id(), revisions);
+            }
+        }
+        return new Offer(first.revision(), deadline(begin)).failed(failedOf(rows)).voiding(voids);
+    }
+
+    private static Map<String, FailedAttempts> failedOf(List<JournalRow> rows) {
+        Map<String, FailedAttempts> failed = new HashMap<>();
+        rows.stream()
+            .filter((row) -> row.failed().count() > 0)
+            .forEach((row) -> failed.put(row.request().id(), row.failed()));
+        return failed;
+    }
+
+    /** Returns the deadline of rows that were read after a moment. */
+    private ToLongFunction<Partition> deadline(long begin) {
+        return (partition) -> (this.clock.millis(partition, begin) + this.span.toMillis()) * 1000;
     }
 
     private NewMessage messageOf(JournalRow row) {
@@ -116,23 +137,25 @@ final class JournalOffers {
         return isLedger(row.request().queue()) ? row.messageOf(message, message.onDuplicate()) : message;
     }
 
-    private CompletableFuture<?> change(JournalRow row, long begin) {
+    private CompletableFuture<?> change(JournalRow row, Offer offer) {
         JournalRequest request = row.request();
         DueTime due = request.due();
         if (due != null) {
-            return limited(row, begin, (offer) -> this.router.reschedule(request.queue(), request.id(), due, offer));
+            return limited(request.queue(), () -> this.router.reschedule(request.queue(), request.id(), due, offer));
         }
-        return limited(row, begin, (offer) -> this.router.cancel(request.queue(), request.id(), offer)
+        return limited(request.queue(), () -> this.router.cancel(request.queue(), request.id(), offer)
             .thenApply((result) -> counted(request.queue(), result)));
     }
 
     /**
-     * Restores the message of an accepted row, unless the store knows its revision or a
-     * later one.
+     * Restores the message of an accepted row with another due time, unless the store
+     * knows its revision or a later one.
      * @param begin before the row was read, in nanoseconds of the monotonic clock
      */
-    CompletableFuture<SendResult> restore(JournalRow row, NewMessage message, long begin) {
-        return schedule(row, row.messageOf(message, OnDuplicate.REPLACE), begin);
+    CompletableFuture<SendResult> restore(JournalRow row, DueTime due, long begin) {
+        Offer offer = new Offer(row.revision(), deadline(begin)).restoring()
+            .failed(Map.of(row.request().id(), new FailedAttempts(row.failed().count(), null)));
+        return schedule(row, row.messageOf(row.message().dueAt(due), OnDuplicate.REPLACE), offer);
     }
 
     /**
@@ -142,33 +165,37 @@ final class JournalOffers {
      * @return the result of each
      */
     List<CompletableFuture<SendResult>> restore(List<JournalRow> rows, long begin) {
-        return schedule(rows, (row) -> row.messageOf(row.message(), OnDuplicate.REPLACE), begin);
+        return schedule(rows, (row) -> row.messageOf(row.message(), OnDuplicate.REPLACE),
+                new Offer(rows.get(0).revision(), deadline(begin)).restoring().failed(failedOf(rows)));
     }
 
-    private CompletableFuture<SendResult> schedule(JournalRow row, NewMessage message, long begin) {
-        return limited(row, begin, (offer) -> this.router.schedule(row.request().queue(), message, offer));
+    private CompletableFuture<SendResult> schedule(JournalRow row, NewMessage message, Offer offer) {
+        QueueName queue = row.request().queue();
+        return limited(queue, () -> this.router.schedule(queue, message, offer));
     }
 
     private List<CompletableFuture<SendResult>> schedule(List<JournalRow> rows,
-            Function<JournalRow, NewMessage> message, long begin) {
+            Function<JournalRow, NewMessage> message, Offer offer) {
         JournalRow first = rows.get(0);
         List<NewMessage> messages = rows.stream().map(message).toList();
         if (rows.size() == 1) {
-            return List.of(schedule(first, messages.get(0), begin));
+            return List.of(schedule(first, messages.get(0), offer));
         }
-        CompletableFuture<List<RoutedSendResult>> answers = limited(first, begin,
-                (offer) -> this.router.schedule(first.request().queue(), messages, offer));
+        QueueName queue = first.request().queue();
+        CompletableFuture<List<RoutedSendResult>> answers = limited(queue,
+                () -> this.router.schedule(queue, messages, offer));
         return IntStream.range(0, rows.size())
             .mapToObj((i) -> answers.thenCompose((all) -> all.get(i).toFuture())
                 // One message of another group than Redis has fails the whole call.
                 .exceptionallyCompose((failure) -> StoreFailures.unwrap(failure) instanceof MessageGroupChangeException
-                        ? schedule(rows.get(i), messages.get(i), begin) : CompletableFuture.failedFuture(failure)))
+                        ? this.router.schedule(queue, messages.get(i), offer)
+                        : CompletableFuture.failedFuture(failure)))
             .toList();
     }
 
     /**
-     * Divides the rows of sends into parts that one call can offer: of one queue, and
-     * with the same number of failures. Sends of a queue stay in their order.
+     * Divides the rows of sends into parts of one queue, which one call can offer. Sends
+     * of a queue stay in their order.
      * @param rows of which no two have the same id
      */
     static List<List<JournalRow>> batches(List<JournalRow> rows) {
@@ -183,7 +210,7 @@ final class JournalOffers {
             }
             bytes += row.size();
             if (batch.isEmpty() || batch.size() == BATCH_LIMIT || bytes > BATCH_BYTES
-                    || !hasCallOf(row, batch.get(0))) {
+                    || !row.request().queue().equals(batch.get(0).request().queue())) {
                 batch = new ArrayList<>();
                 batches.add(batch);
                 bytes = row.size();
@@ -193,47 +220,58 @@ final class JournalOffers {
         return batches;
     }
 
-    private static boolean hasCallOf(JournalRow row, JournalRow first) {
-        return row.failures() == first.failures() && row.request().queue().equals(first.request().queue());
-    }
-
     /** Cancels again what a row canceled that the store had applied. */
     CompletableFuture<CancelResult> cancelAgain(JournalRow row, long begin) {
-        return limited(row, begin, (offer) -> this.router.cancel(row.request().queue(), row.request().id(), offer));
+        JournalRequest request = row.request();
+        return limited(request.queue(),
+                () -> this.router.cancel(request.queue(), request.id(), new Offer(row.revision(), deadline(begin))));
+    }
+
+    /** Removes a message that has ended, unless it is a later one by now. */
+    CompletableFuture<CancelResult> endAgain(QueueName queue, String id, long revision) {
+        Offer offer = new Offer(revision, deadline(System.nanoTime())).voiding(Map.of(id, List.of(revision)));
+        return limited(queue, () -> this.router.cancel(queue, id, offer));
     }
 
     /**
      * Postpones a message again that an older copy of the store has with an earlier due
-     * time. A later one is left alone: the message may be waiting for a retry.
-     * @param result what the store returned for the message
+     * time, unless that has changed since.
+     * @param there the due time that the store has
      */
-    CompletableFuture<SendResult> postponeAgain(JournalRow row, NewMessage message, SendResult result, long begin) {
-        Instant due = result.dueAt();
-        if (result.outcome() != SendOutcome.RECORDED || due == null || message.due().relative()
-                || due.toEpochMilli() >= message.due().millis()) {
-            return CompletableFuture.completedFuture(result);
-        }
+    CompletableFuture<?> postponeAgain(JournalRow row, long there, long begin) {
         JournalRequest request = row.request();
-        // The thread that brought the result must not wait for the store's time.
-        return CompletableFuture
-            .supplyAsync(() -> limited(row, begin,
-                    (offer) -> this.router.reschedule(request.queue(), request.id(), message.due(), offer)
-                        .thenApply((answer) -> result)))
-            .thenCompose(Function.identity());
+        Offer offer = new Offer(row.revision(), deadline(begin)).ifDueAt(there);
+        return limited(request.queue(),
+                () -> this.router.reschedule(request.queue(), request.id(), row.message().due(), offer));
     }
 
     /** Returns how long after now the row of a message due then is to be checked. */
     Duration nextCheck(QueueName queue, long dueMillis) {
-        long now = this.clock.millis(queue, System.nanoTime());
+        long now = now(queue);
         return CHECK_DELAY.plusMillis(Math.max(0, dueMillis - now));
     }
 
+    /** Returns about the time of a queue, in milliseconds since the epoch. */
+    long now(QueueName queue) {
+        this.clock.prepare(queue);
+        return this.clock.millis(Partition.first(queue), System.nanoTime());
+    }
+
     /**
-     * Returns a due time as milliseconds since the epoch, of the store's clock; not
-     * earlier than the store would compute it.
+     * Returns the due time of a request as milliseconds since the epoch, of the clock of
+     * its message; not earlier than the store would compute it.
      */
-    long millis(QueueName queue, DueTime due) {
-        return due.relative() ? this.clock.millisOrLater(queue, System.nanoTime()) + due.millis() : due.millis();
+    long millis(JournalRequest request, DueTime due) {
+        if (!due.relative()) {
+            return due.millis();
+        }
+        this.clock.prepare(request.queue());
+        Partition partition = this.layouts.of(request.queue())
+            .join()
+            .targets(request.queue(), request.id())
+            .get(0)
+            .partition();
+        return this.clock.millisOrLater(partition, System.nanoTime()) + due.millis();
     }
 
     /**
@@ -248,54 +286,38 @@ final class JournalOffers {
             return row;
         }
         try {
-            return row.with(JournalRequest.reschedule(request.queue(), request.id(),
-                    new DueTime(millis(request.queue(), due), false)));
+            return row.with(
+                    JournalRequest.reschedule(request.queue(), request.id(), new DueTime(millis(request, due), false)));
         }
         catch (RuntimeException ex) {
             return row; // the offer fails too
         }
     }
 
-    private <T> CompletableFuture<T> limited(JournalRow row, long begin, Function<Offer, CompletableFuture<T>> call) {
-        QueueName queue = row.request().queue();
+    private <T> CompletableFuture<T> limited(QueueName queue, Call<T> call) {
+        CompletableFuture<T> answer;
         try {
-            return call.apply(new Offer(row.revision(), deadline(queue, begin), row.accepted() ? row.failures() : null))
-                .whenComplete((answer, failure) -> {
-                    if (failure != null) {
-                        this.clock.forget(queue);
-                    }
-                });
+            this.clock.prepare(queue);
+            answer = call.start();
         }
         catch (CompletionException ex) {
-            return CompletableFuture.failedFuture(new StoreUnavailableException(
+            answer = CompletableFuture.failedFuture(new StoreUnavailableException(
                     "The store did not return its time; nothing was changed", Effect.NONE, StoreFailures.unwrap(ex)));
         }
         catch (RuntimeException ex) {
-            return CompletableFuture.failedFuture(ex);
+            answer = CompletableFuture.failedFuture(ex);
         }
+        return answer.whenComplete((result, failure) -> {
+            if (failure != null) {
+                this.clock.distrust(queue);
+            }
+        });
     }
 
-    private long deadline(QueueName queue, long begin) {
-        return (this.clock.millis(queue, begin) + this.span.toMillis()) * 1000;
-    }
-
-    /**
-     * Stores dead letters of a queue again that the store has lost.
-     * @param begin before the rows were read, in nanoseconds of the monotonic clock
-     * @return how many it had lost
-     */
-    int restoreDeadLetters(QueueName queue, List<LedgerTable.Row> rows, long begin) {
-        long deadline = deadline(queue, begin);
-        List<Partition> partitions = this.router.recorded(queue).join();
-        Map<Partition, List<RecordedDeadLetter>> places = rows.stream()
-            .collect(Collectors.groupingBy(
-                    (row) -> partitions.get((row.partition() < partitions.size()) ? row.partition() : 0),
-                    Collectors.mapping(LedgerTable.Row::deadLetter, Collectors.toList())));
-        int restored = 0;
-        for (Map.Entry<Partition, List<RecordedDeadLetter>> place : places.entrySet()) {
-            restored += this.store.restoreDeadLetters(place.getKey(), deadline, place.getValue()).join();
-        }
-        return restored;
+    /** Returns the deadline of a call to a partition whose rows are about to be read. */
+    long deadline(Partition partition, long begin) {
+        this.clock.prepare(partition.queue());
+        return deadline(begin).applyAsLong(partition);
     }
 
     private SendResult counted(QueueName queue, SendResult result) {
@@ -308,6 +330,22 @@ final class JournalOffers {
             this.events.of(queue).cancelled();
         }
         return result;
+    }
+
+    /** Starts a call of the store. */
+    @FunctionalInterface
+    private interface Call<T> {
+
+        CompletableFuture<T> start();
+
+    }
+
+    /** Returns the due time that the store has, if it is earlier than that of a row. */
+    static long earlierDue(JournalRow row, SendResult result) {
+        Instant due = result.dueAt();
+        DueTime wanted = row.message().due();
+        return (result.outcome() == SendOutcome.RECORDED && due != null && !wanted.relative()
+                && due.toEpochMilli() < wanted.millis()) ? due.toEpochMilli() : 0;
     }
 
 }

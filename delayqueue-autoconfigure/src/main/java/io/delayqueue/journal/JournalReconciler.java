@@ -1,30 +1,28 @@
 package io.delayqueue.journal;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Collectors;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.store.DueTime;
+import io.delayqueue.store.LedgerChange;
 import io.delayqueue.store.LedgerChanges;
 import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.LedgerEntry.Kind;
 import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.Partition;
-import io.delayqueue.store.Pause;
+import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.routing.PartitionLayouts;
-import io.delayqueue.store.routing.PartitionRouter;
 import io.delayqueue.store.routing.StoreComponents;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,9 +31,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Keeps the rows of ledgers and the store in agreement. Records ends, failures and dead
- * letters, offers messages that are overdue to the store again, and restores all messages
- * of a queue when the store has lost data.
+ * Keeps the rows of ledgers and the store in agreement, in a round each second. Records
+ * ends, failures and dead letters, offers messages that are overdue to the store again,
+ * and restores queues of which the store has lost data.
  * <p>
  * <strong>Threads.</strong> One thread runs all statements, and waits for the store; so
  * the reconciler uses one connection.
@@ -46,17 +44,11 @@ final class JournalReconciler implements SmartLifecycle {
 
     private static final Duration INTERVAL = Duration.ofSeconds(1);
 
-    /** How often the queues that have rows are read. */
-    private static final Duration QUEUES_INTERVAL = Duration.ofMinutes(1);
+    /** How often the queues that have rows are read, and old rows are deleted. */
+    private static final Duration LONG_INTERVAL = Duration.ofMinutes(1);
 
-    /** The longest interval between two checks of a message. */
-    private static final int MAX_DOUBLINGS = 9;
-
-    /** How long a restore rests of which some messages failed. */
-    private static final Duration RETRY_DELAY = Duration.ofSeconds(10);
-
-    /** The sweep looks up at most 1,000 messages a second. */
-    private static final long LOOK_UP_NANOS = 1_000_000;
+    /** How long a round waits for partitions that do not answer. */
+    private static final Duration ANSWER_LIMIT = Duration.ofMillis(500);
 
     private static final int PHASE = 1001;
 
@@ -66,21 +58,26 @@ final class JournalReconciler implements SmartLifecycle {
 
     private final LedgerTable ledger;
 
+    private final HandledTable handled;
+
+    private final EndedTable ended;
+
     private final JournalOffers offers;
 
-    private final JournalRestorer restorer;
+    private final LedgerSweep sweep;
+
+    private final LedgerRecovery recovery;
 
     private final JournalStatus status;
 
     private final DatabaseAge age;
 
-    private final PartitionRouter router;
-
     private final PartitionLayouts layouts;
 
-    private final RestorePauses pauses;
-
     private final Set<QueueName> used = ConcurrentHashMap.newKeySet();
+
+    /** The queues whose mode is not ledger any more, and that still have rows. */
+    private final Set<QueueName> leaving = new HashSet<>();
 
     /** The changes that were recorded since the last call of each partition. */
     private final Map<Partition, List<LedgerEntry>> recorded = new HashMap<>();
@@ -88,49 +85,59 @@ final class JournalReconciler implements SmartLifecycle {
     /** How often journals have called each partition. */
     private final Map<Partition, Long> counts = new HashMap<>();
 
-    /** The entries of partitions that are to be restored. */
-    private final Map<Partition, LedgerEntry> lost = new HashMap<>();
-
-    /** The queues to restore. */
-    private final Map<QueueName, Loss> losses = new HashMap<>();
-
-    private long nextSweepAt;
+    /** The calls of partitions that are not recorded. */
+    private final Map<Partition, DatabaseAge.Call> calls = new HashMap<>();
 
     private volatile long queuesReadAt;
+
+    private long nextCleanupAt;
 
     /** The last failure of this round. */
     private @Nullable Throwable failure;
 
+    /** Whether this round has left something to do. */
+    private boolean more;
+
+    /** Ends the rest between two rounds. */
+    private final Semaphore wakeUps = new Semaphore(0);
+
     private @Nullable Thread thread;
 
-    private volatile CountDownLatch stopped = new CountDownLatch(0);
+    private volatile boolean running;
 
-    JournalReconciler(JournalTable table, JournalOffers offers, JournalRestorer restorer, JournalStatus status,
-            StoreComponents store, Duration restorePause) {
+    JournalReconciler(JournalTable table, JournalOffers offers, LedgerStore store, JournalRestorer restorer,
+            JournalStatus status, StoreComponents components, Duration restorePause) {
         this.table = table;
-        this.ledger = new LedgerTable(table);
+        this.ledger = new LedgerTable(table.database());
+        this.handled = new HandledTable(table.database());
+        this.ended = new EndedTable(table.database());
         this.offers = offers;
-        this.restorer = restorer;
         this.status = status;
-        this.age = new DatabaseAge(table, store.messages(), status);
-        this.router = new PartitionRouter(store);
-        this.layouts = store.partitions();
-        this.pauses = new RestorePauses(this.layouts, restorePause);
+        this.age = new DatabaseAge(table.database(), table.node(), components.messages(), status);
+        this.layouts = components.partitions();
+        this.sweep = new LedgerSweep(table, offers, restorer, status, this.layouts);
+        this.recovery = new LedgerRecovery(table, offers, store, restorer,
+                new RestorePauses(this.layouts, restorePause));
     }
 
-    /** Includes a queue to which this process has sent. */
+    /** Includes a queue of this process, and compares it at once if it is new. */
     void include(QueueName queue) {
         if (this.used.add(queue)) {
-            this.queuesReadAt = System.nanoTime() - QUEUES_INTERVAL.toNanos(); // records
-                                                                               // its mode
+            readQueuesSoon(); // records its mode
+            this.wakeUps.release();
         }
+    }
+
+    private void readQueuesSoon() {
+        this.queuesReadAt = System.nanoTime() - LONG_INTERVAL.toNanos();
     }
 
     @Override
     public synchronized void start() {
         if (!isRunning()) {
             this.table.requireTables();
-            this.stopped = new CountDownLatch(1);
+            this.status.pairs().start();
+            this.running = true;
             Thread started = new Thread(this::run, "delayqueue-journal-reconciler");
             started.setDaemon(true);
             started.start();
@@ -140,11 +147,12 @@ final class JournalReconciler implements SmartLifecycle {
 
     @Override
     public synchronized void stop() {
-        this.stopped.countDown();
-        Thread running = this.thread;
-        if (running != null) {
+        this.running = false;
+        this.wakeUps.release();
+        Thread stopped = this.thread;
+        if (stopped != null) {
             try {
-                running.join(STOP_LIMIT.toMillis());
+                stopped.join(STOP_LIMIT.toMillis());
             }
             catch (InterruptedException ex) {
                 Thread.currentThread().interrupt();
@@ -155,7 +163,7 @@ final class JournalReconciler implements SmartLifecycle {
 
     @Override
     public boolean isRunning() {
-        return this.stopped.getCount() > 0;
+        return this.running;
     }
 
     @Override
@@ -164,55 +172,58 @@ final class JournalReconciler implements SmartLifecycle {
     }
 
     private void run() {
-        this.queuesReadAt = System.nanoTime() - QUEUES_INTERVAL.toNanos();
-        this.nextSweepAt = System.nanoTime();
-        long rest = 0;
+        readQueuesSoon();
+        this.nextCleanupAt = System.nanoTime();
         try {
-            while (!this.stopped.await(rest, TimeUnit.NANOSECONDS)) {
-                rest = reconcile();
+            while (this.running) {
+                this.status.reconcilerRound();
+                if (this.wakeUps.tryAcquire(reconcile(), TimeUnit.NANOSECONDS)) {
+                    this.wakeUps.drainPermits();
+                }
             }
         }
         catch (InterruptedException ex) {
             logger.warn("The reconciler of the journal was interrupted, and ends");
         }
         finally {
+            this.status.reconcilerStopped();
+            this.status.pairs().stop();
             this.status.compared();
         }
     }
 
     /** Returns the time until there is more to do, in nanoseconds. */
     private long reconcile() {
-        boolean more = false;
-        boolean overdue = false;
         this.failure = null;
+        long rest = INTERVAL.toNanos();
         try {
-            Set<QueueName> queues = queues();
-            List<QueueName> recorded = new ArrayList<>();
-            this.age.begin();
-            for (QueueName queue : queues) {
-                more |= attempt(() -> recordChanges(queue, recorded));
-            }
-            if (this.age.end(queues)) {
-                queues.forEach((queue) -> this.losses.putIfAbsent(queue, new Loss(false, false, System.nanoTime())));
-            }
-            if (this.status.older() == null) {
-                for (QueueName queue : recorded) {
-                    attempt(() -> {
-                        restore(queue);
-                        return false;
-                    });
-                }
-                overdue = sweep();
-            }
+            rest = round();
         }
-        catch (RuntimeException ex) {
+        catch (RuntimeException | Error ex) {
             this.failure = StoreFailures.unwrap(ex);
         }
         report(this.failure);
-        if (this.failure != null) {
+        return (this.failure != null) ? INTERVAL.toNanos() : Math.max(0, rest);
+    }
+
+    private long round() {
+        this.more = false;
+        Set<QueueName> queues = queues();
+        this.age.begin();
+        List<QueueName> answered = recordChanges(queues);
+        if (this.age.end(queues)) {
+            queues.forEach(this.recovery::lost);
+        }
+        if (this.status.older() != null) {
             return INTERVAL.toNanos();
         }
-        return more ? 0 : overdue ? this.nextSweepAt - System.nanoTime() : INTERVAL.toNanos();
+        this.more |= attempt(() -> this.recovery.step(answered));
+        boolean overdue = false;
+        if (this.age.isKeeper()) {
+            overdue = attempt(this.sweep::sweep);
+            this.more |= attempt(this::cleanUp);
+        }
+        return this.more ? 0 : overdue ? Math.min(this.sweep.rest(), INTERVAL.toNanos()) : INTERVAL.toNanos();
     }
 
     /** Runs a step of a round, whose failure does not prevent the others. */
@@ -227,127 +238,151 @@ final class JournalReconciler implements SmartLifecycle {
     }
 
     private Set<QueueName> queues() {
-        if (System.nanoTime() - this.queuesReadAt >= QUEUES_INTERVAL.toNanos()) {
+        if (System.nanoTime() - this.queuesReadAt >= LONG_INTERVAL.toNanos()) {
             try {
+                long begin = System.nanoTime();
                 this.used.addAll(this.table.queues());
                 this.used.addAll(this.ledger.queues());
-                for (QueueName queue : this.used) {
-                    this.layouts.ledger(queue, this.offers.isLedger(queue)).join();
-                }
-                this.queuesReadAt = System.nanoTime();
+                this.used.forEach(this::recordMode);
+                this.queuesReadAt = begin;
             }
             catch (RuntimeException ex) {
                 report(ex);
             }
         }
+        attempt(() -> {
+            List.copyOf(this.leaving).forEach(this::recordMode);
+            return false;
+        });
         Set<QueueName> ledgers = new HashSet<>(this.used);
-        ledgers.removeIf((queue) -> !this.offers.isLedger(queue));
+        ledgers.removeIf((queue) -> !this.offers.isLedger(queue) && !this.leaving.contains(queue));
         return ledgers;
     }
 
     /**
-     * Records the changes of a queue's messages: ends, failures and dead letters.
-     * @param complete gets the queue if all its partitions have answered
-     * @return whether there are more
+     * Records the mode of a queue. One that is not a ledger any more is left once its
+     * rows are deleted, and what the store has noted about them.
      */
-    private boolean recordChanges(QueueName queue, List<QueueName> complete) {
-        boolean more = false;
-        long backlog = 0;
-        for (Partition partition : this.router.recorded(queue).join()) {
-            LedgerChanges changes = this.age.changes(partition, this.offers.memory(), recordedOf(partition));
-            if (changes == null || this.status.older() != null) {
-                return false;
-            }
-            if (!changes.journal().equals(this.age.identity())) {
-                leaveAlone(queue, changes.journal());
-                return false;
-            }
-            compareCount(partition, changes.count());
-            List<LedgerEntry> done = new ArrayList<>();
-            for (LedgerEntry entry : changes.entries()) {
-                if (entry.kind() == Kind.LOST) {
-                    this.lost.put(partition, entry);
-                    this.losses.putIfAbsent(queue, new Loss(false, false, System.nanoTime()));
-                }
-                else {
-                    done.add(entry);
-                }
-            }
-            backlog += changes.backlog();
-            this.recorded.remove(partition);
-            if (!done.isEmpty()) {
-                this.ledger.record(partition, changes.changes());
-                this.status.addEnded((int) done.stream().filter((entry) -> entry.kind() == Kind.ENDED).count());
-                this.recorded.put(partition, done);
-            }
-            more |= changes.changes().size() == LedgerRequest.LIMIT;
+    private void recordMode(QueueName queue) {
+        boolean ledger = this.offers.isLedger(queue);
+        boolean left = !ledger && !this.table.hasAccepted(queue)
+                && (!this.layouts.of(queue).join().ledger() || this.status.backlogOf(queue) == 0);
+        if (ledger || left) {
+            this.leaving.remove(queue);
+            this.layouts.ledger(queue, ledger).join();
         }
-        if (this.status.removeForeign(queue)) {
-            this.losses.putIfAbsent(queue, new Loss(false, false, System.nanoTime()));
+        else {
+            this.leaving.add(queue);
         }
-        this.status.backlog(queue, backlog);
-        complete.add(queue);
-        return more;
-    }
-
-    /** Records a loss if the number of calls is not greater than before. */
-    private void compareCount(Partition partition, long count) {
-        if (count <= this.counts.getOrDefault(partition, 0L)) {
-            this.losses.put(partition.queue(), new Loss(true, false, System.nanoTime()));
-        }
-        this.counts.put(partition, count);
-    }
-
-    private List<LedgerEntry> recordedOf(Partition partition) {
-        return this.recorded.getOrDefault(partition, List.of());
     }
 
     /**
-     * Restores a queue that Redis has lost, until that has succeeded. Restores it once
-     * more after that: a request may have been applied before the loss, and its row
-     * changed only after it was read here.
+     * Calls the partitions that have answered their last calls, waits a while, and
+     * records the changes of those that answer in time: one that does not delays no
+     * other.
+     * @return the queues of which all partitions have answered
      */
-    private void restore(QueueName queue) {
-        Loss loss = this.losses.get(queue);
-        if (loss == null || System.nanoTime() - loss.notBefore() < 0) {
-            return;
-        }
-        if (loss.certain() && !loss.repeated()) {
-            this.pauses.begin(queue);
-            logger.warn("Redis has lost data of queue '{}': its messages are restored from the journal", queue);
-        }
-        RestorePlan plan = RestorePlan.all().queue(queue.value());
-        long failed = this.restorer.cancelAgain(plan, this::isRunning);
-        RestoreReport report = this.restorer.restore(plan, this::isRunning);
-        if (loss.certain() && !loss.repeated() || report.restored() > 0) {
-            logger.warn("Queue '{}' was restored from the journal: {}", queue, report);
-        }
-        if (failed + report.failed() > 0) {
-            this.losses.put(queue, loss.after(RETRY_DELAY, loss.repeated()));
-            return;
-        }
-        this.pauses.end(queue);
-        if (loss.certain() && !loss.repeated()) {
-            this.losses.put(queue, loss.after(this.table.claim(), true));
-        }
-        else {
-            this.losses.remove(queue);
-            recordRestored(queue);
-        }
+    private List<QueueName> recordChanges(Set<QueueName> queues) {
+        Map<QueueName, List<Partition>> partitions = new HashMap<>();
+        queues.forEach((queue) -> attempt(() -> partitions.put(queue, partitionsOf(queue)) == null));
+        List<Partition> all = partitions.values().stream().flatMap(List::stream).toList();
+        this.calls.keySet().retainAll(all);
+        all.forEach((partition) -> this.calls.computeIfAbsent(partition, this::call));
+        CompletableFuture
+            .allOf(this.calls.values().stream().map(DatabaseAge.Call::answer).toArray(CompletableFuture[]::new))
+            .handle((done, failed) -> true)
+            .completeOnTimeout(false, ANSWER_LIMIT.toMillis(), TimeUnit.MILLISECONDS)
+            .join();
+        List<QueueName> answered = new ArrayList<>();
+        partitions.forEach((queue, parts) -> attempt(() -> record(queue, parts, answered)));
+        return answered;
     }
 
-    /** Reports the partitions of a queue as restored, by their next calls. */
-    private void recordRestored(QueueName queue) {
-        List<Partition> restored = this.lost.keySet().stream().filter((each) -> each.queue().equals(queue)).toList();
-        for (Partition partition : restored) {
-            List<LedgerEntry> entries = new ArrayList<>(recordedOf(partition));
-            entries.add(this.lost.remove(partition));
-            this.recorded.put(partition, entries);
+    private List<Partition> partitionsOf(QueueName queue) {
+        PartitionLayout layout = this.layouts.of(queue)
+            .copy()
+            .completeOnTimeout(null, ANSWER_LIMIT.toMillis(), TimeUnit.MILLISECONDS)
+            .join();
+        return (layout != null) ? layout.all(queue) : List.of();
+    }
+
+    private DatabaseAge.Call call(Partition partition) {
+        List<LedgerEntry> done = this.recorded.computeIfAbsent(partition, (key) -> new ArrayList<>());
+        done.addAll(this.recovery.restored(partition));
+        return this.age.call(partition, List.copyOf(done), this.recovery.held(partition));
+    }
+
+    /** Records the changes of the partitions of a queue that have answered. */
+    private boolean record(QueueName queue, List<Partition> partitions, List<QueueName> answered) {
+        long backlog = 0;
+        boolean complete = !partitions.isEmpty();
+        for (Partition partition : partitions) {
+            DatabaseAge.Call call = this.calls.get(partition);
+            if (call == null || !call.answer().isDone()) {
+                complete = false;
+                continue;
+            }
+            this.calls.remove(partition);
+            LedgerChanges changes = changes(partition, call);
+            if (changes == null) {
+                return false;
+            }
+            backlog += changes.backlog();
+            this.more |= changes.changes().size() == LedgerRequest.LIMIT;
+            record(partition, changes);
+        }
+        if (complete) {
+            if (this.status.pairs().own(queue)) {
+                this.recovery.lost(queue);
+            }
+            this.status.backlog(queue, backlog);
+            answered.add(queue);
+        }
+        return true;
+    }
+
+    /**
+     * Returns the changes of a partition; {@code null} if it belongs to another journal
+     * or the database is older.
+     */
+    private @Nullable LedgerChanges changes(Partition partition, DatabaseAge.Call call) {
+        LedgerChanges changes = this.age.changes(partition, call);
+        if (changes == null || this.status.older() != null) {
+            return null;
+        }
+        if (!changes.journal().equals(this.age.identity())) {
+            leaveAlone(partition.queue(), changes.journal());
+            return null;
+        }
+        this.recorded.remove(partition);
+        return changes;
+    }
+
+    private void record(Partition partition, LedgerChanges changes) {
+        // A lower number than before: Redis has lost data without being another server.
+        if (changes.count() <= this.counts.getOrDefault(partition, 0L)) {
+            this.recovery.lost(partition.queue());
+        }
+        this.counts.put(partition, changes.count());
+        List<LedgerChange> rows = new ArrayList<>();
+        for (LedgerChange change : changes.changes()) {
+            if (change.entry().kind() == Kind.LOST) {
+                this.recovery.lost(partition, change.entry());
+            }
+            else {
+                rows.add(change);
+            }
+        }
+        if (!rows.isEmpty()) {
+            this.ledger.record(partition, rows);
+            List<LedgerEntry> entries = rows.stream().map(LedgerChange::entry).toList();
+            this.status.addEnded((int) entries.stream().filter((entry) -> entry.kind() == Kind.ENDED).count());
+            this.recorded.put(partition, new ArrayList<>(entries));
         }
     }
 
     private void leaveAlone(QueueName queue, String journal) {
-        if (this.status.addForeign(queue)) {
+        if (this.status.pairs().foreign(queue)) {
             logger.error(
                     "Queue '{}' belongs to journal {} and not to {}, that of this database: nothing of it is relayed "
                             + "or restored. Connect to the database of that journal, or give the queue to this one",
@@ -356,47 +391,19 @@ final class JournalReconciler implements SmartLifecycle {
     }
 
     /**
-     * Offers messages that are overdue to the store, except those of paused queues: they
-     * are overdue because of the pause.
+     * Deletes old records, once a minute.
      * @return whether there may be more
      */
-    private boolean sweep() {
-        if (System.nanoTime() - this.nextSweepAt < 0) {
-            return true;
+    private boolean cleanUp() {
+        if (System.nanoTime() - this.nextCleanupAt < 0) {
+            return false;
         }
-        long begin = System.nanoTime();
-        List<JournalRow> found = this.table.dueForCheck(JournalTable.BATCH_LIMIT);
-        Set<QueueName> paused = queuesOf(found).stream().filter(this::isPaused).collect(Collectors.toSet());
-        List<JournalRow> own = this.table.postpone(found, JournalReconciler::nextCheck);
-        List<JournalRow> rows = own.stream()
-            .filter((row) -> !row.behind() && !this.status.isLeftAlone(row.request().queue()))
-            .toList();
-        List<JournalRow> cancels = rows.stream().filter((row) -> row.request().message() == null).toList();
-        this.table.delete(cancels.stream().map(JournalRow::revision).toList());
-        List<JournalRow> messages = rows.stream()
-            .filter((row) -> row.request().message() != null && !paused.contains(row.request().queue()))
-            .toList();
-        RestoreReport report = this.restorer.offer(messages, begin);
-        if (report.restored() > 0) {
-            logger.warn("{} overdue messages were missing in Redis, and were restored from the journal",
-                    report.restored());
+        this.table.endDistantClaims();
+        boolean more = this.handled.deleteOld() | this.ended.deleteOld();
+        if (!more) {
+            this.nextCleanupAt = System.nanoTime() + LONG_INTERVAL.toNanos();
         }
-        this.nextSweepAt = System.nanoTime() + messages.size() * LOOK_UP_NANOS;
-        return found.size() == JournalTable.BATCH_LIMIT;
-    }
-
-    private static Set<QueueName> queuesOf(List<JournalRow> rows) {
-        return rows.stream().map((row) -> row.request().queue()).collect(Collectors.toSet());
-    }
-
-    private boolean isPaused(QueueName queue) {
-        Pause pause = this.layouts.of(queue).join().pause();
-        return pause != null && !pause.isOver(Instant.ofEpochMilli(this.offers.millis(queue, DueTime.NOW)));
-    }
-
-    /** Returns the delay until the check after this one, twice as long as the last. */
-    private static Duration nextCheck(JournalRow row) {
-        return JournalOffers.CHECK_DELAY.multipliedBy(1L << Math.min(row.checks(), MAX_DOUBLINGS));
+        return more;
     }
 
     private void report(@Nullable Throwable failure) {
@@ -407,22 +414,6 @@ final class JournalReconciler implements SmartLifecycle {
         else if (changed) {
             logger.info("The rows of the journal are compared with Redis again");
         }
-    }
-
-    /**
-     * Holds why a queue is to be restored.
-     *
-     * @param certain whether Redis is known to have lost data of it; if not, the queue is
-     * new, was paired with another journal, or Redis has lost it unnoticed by this node
-     * @param repeated whether it was restored once
-     * @param notBefore when it is to be restored, in nanoseconds of the monotonic clock
-     */
-    private record Loss(boolean certain, boolean repeated, long notBefore) {
-
-        Loss after(Duration delay, boolean second) {
-            return new Loss(this.certain, second, System.nanoTime() + delay.toNanos());
-        }
-
     }
 
 }

@@ -2,26 +2,19 @@ package io.delayqueue.journal;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-import io.delayqueue.CancelResult;
-import io.delayqueue.JournalRequestRefusedEvent;
-import io.delayqueue.RescheduleResult;
-import io.delayqueue.SendOutcome;
-import io.delayqueue.SendResult;
-import io.delayqueue.store.DueTime;
-import io.delayqueue.store.MessageGroupChangeException;
-import io.delayqueue.store.StoreFailures;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,8 +26,10 @@ import org.springframework.context.SmartLifecycle;
  * node left them behind when their claims have run out. Applies the requests of an id one
  * after another, in the order of their revisions.
  * <p>
- * <strong>Threads.</strong> One thread runs all statements, and waits for the store; so
- * the relay uses one connection. {@link #submit} may be called from any thread.
+ * <strong>Threads.</strong> One thread runs all statements, so the relay uses one
+ * connection. It does not wait for the store: it reads the next requests while others are
+ * being applied, so a part of the store that does not answer delays its own requests
+ * alone. {@link #submit} may be called from any thread.
  */
 final class JournalRelay implements SmartLifecycle {
 
@@ -46,8 +41,14 @@ final class JournalRelay implements SmartLifecycle {
     /** How often rows that other nodes left behind are searched. */
     private static final Duration INTERVAL = Duration.ofSeconds(1);
 
-    /** How long a request rests that the store did not answer. */
-    private static final Duration RETRY_DELAY = Duration.ofSeconds(1);
+    /** How often rows are read again that are behind others. */
+    private static final Duration BEHIND_INTERVAL = Duration.ofMillis(20);
+
+    /** Requests that wait to be applied; others are found by the search. */
+    private static final int MAX_SUBMISSIONS = 10_000;
+
+    /** Requests that the store is applying at any time. */
+    private static final int MAX_OFFERED = 1000;
 
     private static final int PHASE = 1001;
 
@@ -56,23 +57,27 @@ final class JournalRelay implements SmartLifecycle {
 
     private final JournalTable table;
 
-    private final JournalOffers offers;
+    private final RelayedRequests requests;
 
     private final JournalStatus status;
 
-    private final Consumer<Object> publisher;
+    private final BlockingQueue<Submission> submissions = new LinkedBlockingQueue<>(MAX_SUBMISSIONS);
 
-    private final BlockingQueue<Submission> submissions = new LinkedBlockingQueue<>();
+    /** Released for each submission and each answer. */
+    private final Semaphore events = new Semaphore(0);
+
+    /** Requests behind others of their ids; of the relay's thread. */
+    private final List<Submission> behind = new ArrayList<>();
 
     private @Nullable Thread thread;
 
     private volatile boolean running;
 
-    JournalRelay(JournalTable table, JournalOffers offers, JournalStatus status, Consumer<Object> publisher) {
+    JournalRelay(JournalTable table, JournalOffers offers, LedgerStore store, JournalStatus status,
+            Consumer<Object> publisher) {
         this.table = table;
-        this.offers = offers;
+        this.requests = new RelayedRequests(table, offers, store, status, publisher, this.events::release);
         this.status = status;
-        this.publisher = publisher;
     }
 
     /**
@@ -80,12 +85,28 @@ final class JournalRelay implements SmartLifecycle {
      * @return the answer of the store; empty if there is none yet
      */
     CompletableFuture<Optional<Object>> submit(long revision, long insertedAt) {
-        Submission submission = new Submission(revision, insertedAt, new CompletableFuture<>());
-        this.submissions.add(submission);
+        return submit(Submission.of(revision, insertedAt)).answer();
+    }
+
+    /**
+     * Inserts a request on the relay's thread, and applies it.
+     * @return completes once the request is inserted, with the answer of the store to
+     * come; fails if it was not inserted
+     */
+    CompletableFuture<CompletableFuture<Optional<Object>>> insert(JournalRequest request) {
+        Submission submission = submit(Submission.of(request));
+        return submission.recorded().thenApply((done) -> submission.answer());
+    }
+
+    private Submission submit(Submission submission) {
+        if (!this.submissions.offer(submission)) {
+            submission.leave();
+        }
+        this.events.release();
         if (!this.running) {
             drain();
         }
-        return submission.answer();
+        return submission;
     }
 
     @Override
@@ -104,9 +125,9 @@ final class JournalRelay implements SmartLifecycle {
     @Override
     public synchronized void stop() {
         this.running = false;
+        this.events.release();
         Thread stopped = this.thread;
         if (stopped != null) {
-            this.submissions.add(Submission.NONE);
             try {
                 stopped.join(STOP_LIMIT.toMillis());
             }
@@ -131,11 +152,11 @@ final class JournalRelay implements SmartLifecycle {
         return PHASE;
     }
 
-    /** Reports requests as recorded that this process applies no more. */
+    /** Leaves requests to other nodes that this process applies no more. */
     private void drain() {
         List<Submission> rest = new ArrayList<>();
         this.submissions.drainTo(rest);
-        rest.forEach((submission) -> submission.answer().complete(Optional.empty()));
+        rest.forEach(Submission::leave);
     }
 
     private void run() {
@@ -143,13 +164,15 @@ final class JournalRelay implements SmartLifecycle {
         boolean compared = false;
         while (this.running) {
             try {
+                this.status.relayRound();
                 if (!compared) {
                     compared = this.status.awaitCompared(COMPARISON_INTERVAL);
                     continue;
                 }
-                List<Submission> batch = await(next - System.nanoTime());
-                boolean left = relay(batch);
-                if (left || next - System.nanoTime() <= 0) {
+                await(next - System.nanoTime());
+                this.requests.record(!this.behind.isEmpty());
+                boolean left = relay();
+                if ((left || next - System.nanoTime() <= 0) && this.requests.size() < MAX_OFFERED) {
                     next = System.nanoTime() + INTERVAL.toNanos();
                     if (relayAbandoned()) {
                         next = System.nanoTime(); // after the requests that came
@@ -164,195 +187,122 @@ final class JournalRelay implements SmartLifecycle {
                 failed(ex);
             }
         }
+        end();
     }
 
-    private List<Submission> await(long nanos) throws InterruptedException {
-        List<Submission> batch = new ArrayList<>();
-        Submission first = this.submissions.poll(Math.max(0, nanos), TimeUnit.NANOSECONDS);
-        if (first != null) {
-            batch.add(first);
-            this.submissions.drainTo(batch, JournalTable.BATCH_LIMIT - 1);
-            batch.remove(Submission.NONE);
+    /** Records the answers of the requests that are being applied. */
+    private void end() {
+        try {
+            long limit = System.nanoTime() + STOP_LIMIT.toNanos() / 2;
+            while (this.requests.size() > 0 && limit - System.nanoTime() > 0) {
+                this.events.tryAcquire(BEHIND_INTERVAL.toNanos(), TimeUnit.NANOSECONDS);
+                this.requests.record(true);
+            }
         }
-        return batch;
+        catch (InterruptedException | RuntimeException ex) {
+            logger.debug("The answers to some requests are not recorded; other nodes apply them again", ex);
+        }
+        this.behind.forEach(Submission::leave);
+        this.status.relayStopped();
+    }
+
+    private void await(long nanos) throws InterruptedException {
+        long limit = Math.min(nanos, this.requests.untilRecord());
+        if (!this.behind.isEmpty()) {
+            limit = Math.min(limit, BEHIND_INTERVAL.toNanos());
+        }
+        if (this.events.tryAcquire(Math.max(0, limit), TimeUnit.NANOSECONDS)) {
+            this.events.drainPermits();
+        }
     }
 
     /**
      * Applies requests of this node.
      * @return whether some were left to {@link #relayAbandoned}
      */
-    private boolean relay(List<Submission> batch) {
+    private boolean relay() throws InterruptedException {
+        List<Submission> batch = new ArrayList<>(this.behind);
+        this.behind.clear();
+        this.submissions.drainTo(batch, Math.max(0, JournalTable.BATCH_LIMIT - batch.size()));
         if (batch.isEmpty()) {
             return false;
         }
-        try {
-            long begin = System.nanoTime();
-            long latest = begin - this.table.claim().dividedBy(2).toNanos();
-            Map<Long, Submission> current = new LinkedHashMap<>();
-            List<Long> left = new ArrayList<>();
-            for (Submission submission : batch) {
-                if (submission.insertedAt() - latest > 0) {
-                    current.put(submission.revision(), submission);
-                }
-                else {
-                    left.add(submission.revision()); // of a long transaction: its claim
-                                                     // may end
-                }
-            }
-            List<JournalRow> rows = current.isEmpty() ? List.of() : this.table.read(current.keySet());
-            rows.stream().filter(JournalRow::behind).map(JournalRow::revision).forEach(left::add);
-            apply(rows.stream().filter((row) -> !row.behind()).toList(), current, begin);
-            this.table.release(left, Duration.ofMillis(-1));
-            return !left.isEmpty();
+        if (!this.submissions.isEmpty()) {
+            this.events.release();
         }
-        finally {
-            batch.forEach((submission) -> submission.answer().complete(Optional.empty()));
+        try {
+            return relay(inserted(batch));
+        }
+        catch (RuntimeException | Error ex) {
+            batch.forEach(Submission::leave);
+            throw ex;
         }
     }
 
+    /** Inserts the requests that have no rows yet. */
+    private List<Submission> inserted(List<Submission> batch) {
+        List<Submission> inserted = new ArrayList<>(batch.size());
+        for (Submission submission : batch) {
+            JournalRequest request = submission.request();
+            try {
+                inserted.add((request != null)
+                        ? submission.inserted(this.table.database().inOwnTransaction(() -> this.table.insert(request)))
+                        : submission);
+            }
+            catch (RuntimeException ex) {
+                submission.recorded().completeExceptionally(ex);
+            }
+        }
+        return inserted;
+    }
+
+    private boolean relay(List<Submission> batch) throws InterruptedException {
+        long begin = System.nanoTime();
+        long latest = begin - this.table.claim().dividedBy(2).toNanos();
+        Map<Long, Submission> current = new LinkedHashMap<>();
+        List<Submission> left = new ArrayList<>();
+        for (Submission submission : batch) {
+            if (submission.insertedAt() - latest > 0) {
+                current.put(submission.revision(), submission);
+            }
+            else {
+                left.add(submission); // of a long transaction: its claim may end
+            }
+        }
+        List<JournalRow> rows = current.isEmpty() ? List.of() : this.table.read(current.keySet());
+        Set<Long> found = new HashSet<>();
+        List<JournalRow> first = new ArrayList<>();
+        for (JournalRow row : rows) {
+            found.add(row.revision());
+            if (row.behind()) {
+                this.behind.add(current.get(row.revision()));
+            }
+            else {
+                first.add(row);
+            }
+        }
+        current.values().stream().filter((each) -> !found.contains(each.revision())).forEach(Submission::leave);
+        this.requests.offer(first, current, begin);
+        left.forEach(Submission::leave);
+        this.table.release(left.stream().map(Submission::revision).toList(), Duration.ofMillis(-1));
+        return !left.isEmpty();
+    }
+
     /** Returns whether there may be more. */
-    private boolean relayAbandoned() {
-        List<Long> claimed = this.table.claimAbandoned(RETRY_DELAY);
+    private boolean relayAbandoned() throws InterruptedException {
+        List<Long> claimed = this.table.claimAbandoned(RelayedRequests.RETRY_DELAY);
         if (claimed.isEmpty()) {
             return false;
         }
         long begin = System.nanoTime();
-        return apply(this.table.read(claimed), Map.of(), begin);
-    }
-
-    /**
-     * Offers requests to the store, and changes their rows by its answers.
-     * @param begin when the rows were about to be read, in nanoseconds of the monotonic
-     * clock; they have at least half of their claims from then on
-     * @return whether the store answered all
-     */
-    private boolean apply(List<JournalRow> read, Map<Long, Submission> submissions, long begin) {
-        List<JournalRow> rows = withoutForeign(read).stream().map(this.offers::resolved).toList();
-        List<JournalRow> offered = rows.stream().filter((row) -> !row.superseded()).toList();
-        List<CompletableFuture<?>> answers = this.offers.requests(offered, begin);
-        for (int i = 0; i < offered.size(); i++) {
-            Submission submission = submissions.get(offered.get(i).revision());
-            answers.get(i).whenComplete((answer, failure) -> {
-                if (failure == null && answer != RescheduleResult.NOT_FOUND) {
-                    complete(submission, answer);
-                }
-            });
-        }
-        RelayedBatch batch = new RelayedBatch(this.table, this.offers);
-        for (JournalRow row : rows) {
-            if (row.superseded()) {
-                batch.addSuperseded(row);
-                complete(submissions.get(row.revision()), superseded(row));
-            }
-        }
-        for (int i = 0; i < offered.size(); i++) {
-            add(batch, offered.get(i), answers.get(i), submissions.get(offered.get(i).revision()), begin);
-        }
-        batch.record(RETRY_DELAY);
-        this.status.addApplied(batch.applied());
-        batch.refused().forEach((row, failure) -> refused(row.request(), failure, submissions.get(row.revision())));
-        if (batch.unanswered() != null) {
-            failed(batch.unanswered());
-        }
-        else if (batch.applied() > 0) {
-            recovered();
-        }
-        return batch.unanswered() == null;
-    }
-
-    /**
-     * Leaves requests for later that are on queues of another journal, or in a database
-     * that is older than the store.
-     */
-    private List<JournalRow> withoutForeign(List<JournalRow> rows) {
-        List<Long> foreign = rows.stream()
-            .filter((row) -> this.status.isLeftAlone(row.request().queue()))
-            .map(JournalRow::revision)
-            .toList();
-        this.table.release(foreign, this.table.claim());
-        return rows.stream().filter((row) -> !foreign.contains(row.revision())).toList();
-    }
-
-    private void add(RelayedBatch batch, JournalRow row, CompletableFuture<?> future, @Nullable Submission submission,
-            long begin) {
-        try {
-            Object answer = future.join();
-            answer = (answer == RescheduleResult.NOT_FOUND) ? restoreAt(batch, row, begin) : answer;
-            batch.add(row, answer);
-            complete(submission, answer);
-        }
-        catch (CompletionException | CancellationException ex) {
-            batch.addFailure(row, StoreFailures.unwrap(ex));
-        }
-    }
-
-    /**
-     * Restores a message that the store has lost, with the due time of a reschedule that
-     * did not find it.
-     */
-    private RescheduleResult restoreAt(RelayedBatch batch, JournalRow row, long begin) {
-        DueTime due = row.request().due();
-        JournalRow lost = (due != null && this.offers.isLedger(row.request().queue())) ? batch.message(row).orElse(null)
-                : null;
-        if (due == null || lost == null || lost.request().message() == null) {
-            return RescheduleResult.NOT_FOUND;
-        }
-        SendOutcome outcome = this.offers.restore(lost, lost.request().message().dueAt(due), begin).join().outcome();
-        return (outcome == SendOutcome.SCHEDULED) ? RescheduleResult.RESCHEDULED : RescheduleResult.NOT_FOUND;
-    }
-
-    /** Returns the answer to a request after a later one of its id was applied. */
-    private static Object superseded(JournalRow row) {
-        JournalRequest request = row.request();
-        return switch (request.operation()) {
-            case SEND -> new SendResult(request.queue().value(), request.id(), null, SendOutcome.KEPT);
-            case RESCHEDULE -> RescheduleResult.NOT_FOUND;
-            case CANCEL -> CancelResult.NOT_FOUND;
-        };
-    }
-
-    private static void complete(@Nullable Submission submission, Object answer) {
-        if (submission != null) {
-            submission.answer().complete(Optional.of(answer));
-        }
-    }
-
-    private void refused(JournalRequest request, MessageGroupChangeException failure, @Nullable Submission submission) {
-        logger.error("The store refused a request of the journal for good: {}", failure.getMessage());
-        if (submission != null) {
-            submission.answer().completeExceptionally(failure);
-        }
-        try {
-            this.publisher.accept(new JournalRequestRefusedEvent(request.queue().value(), request.id(), failure));
-        }
-        catch (RuntimeException ex) {
-            logger.error("A listener of JournalRequestRefusedEvent failed", ex);
-        }
+        this.requests.offer(this.table.read(claimed), Map.of(), begin);
+        return this.status.relayProblem() == null;
     }
 
     private void failed(Throwable failure) {
         if (this.status.relay(failure)) {
             logger.warn("Requests of the journal wait, and are applied later: {}", failure.toString());
         }
-    }
-
-    private void recovered() {
-        if (this.status.relay(null)) {
-            logger.info("Requests of the journal are applied again");
-        }
-    }
-
-    /**
-     * Holds a request of this node.
-     *
-     * @param revision its row
-     * @param insertedAt when its insert began, in nanoseconds of the monotonic clock
-     * @param answer completed with the answer of the store, or empty
-     */
-    private record Submission(long revision, long insertedAt, CompletableFuture<Optional<Object>> answer) {
-
-        static final Submission NONE = new Submission(0, 0, new CompletableFuture<>());
-
     }
 
 }

@@ -21,6 +21,11 @@ record JournalRequest(QueueName queue, String id, Operation operation, @Nullable
         @Nullable NewMessage message) {
 
     static JournalRequest send(QueueName queue, NewMessage message) {
+        if (message.duplicateWindow() != null) {
+            throw new IllegalArgumentException(
+                    "Message '%s' of queue '%s' cannot have a duplicate window, as a journal records sends to the queue"
+                        .formatted(message.id(), queue));
+        }
         return new JournalRequest(queue, message.id(), Operation.SEND, message.due(), message);
     }
 

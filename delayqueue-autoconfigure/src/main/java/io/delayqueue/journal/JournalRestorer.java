@@ -1,5 +1,7 @@
 package io.delayqueue.journal;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -8,18 +10,16 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.BooleanSupplier;
 import java.util.function.Function;
+import java.util.function.Supplier;
 
-import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
-import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.journal.JournalRequest.Operation;
-import io.delayqueue.store.DueTime;
+import io.delayqueue.store.HeldRevision;
 import io.delayqueue.store.MessageGroupChangeException;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.StoreFailures;
@@ -38,8 +38,16 @@ final class JournalRestorer implements JournalOperations {
 
     private static final int PAGE = 1000;
 
+    /** Keys of messages that are due soon, which are read at once. */
+    private static final int KEYS = 100_000;
+
     /** Dead letters of one call, each of which may be large. */
     private static final int DEAD_LETTERS = 20;
+
+    /** Messages that are due until then are restored in the order of their due times. */
+    private static final Duration SOON = Duration.ofMinutes(5);
+
+    private static final Duration COMPARISON_LIMIT = Duration.ofSeconds(10);
 
     private static final long SECOND = 1_000_000_000L;
 
@@ -49,15 +57,18 @@ final class JournalRestorer implements JournalOperations {
 
     private final JournalOffers offers;
 
+    private final LedgerStore store;
+
     private final JournalStatus status;
 
     private final Function<QueueName, JournalMode> modes;
 
-    JournalRestorer(JournalTable table, JournalOffers offers, JournalStatus status,
+    JournalRestorer(JournalTable table, JournalOffers offers, LedgerStore store, JournalStatus status,
             Function<QueueName, JournalMode> modes) {
         this.table = table;
-        this.ledger = new LedgerTable(table);
+        this.ledger = new LedgerTable(table.database());
         this.offers = offers;
+        this.store = store;
         this.status = status;
         this.modes = modes;
     }
@@ -67,36 +78,41 @@ final class JournalRestorer implements JournalOperations {
         return this.modes.apply(new QueueName(queue)) == JournalMode.LEDGER;
     }
 
-    @Override
-    public RestoreReport restore(RestorePlan plan) {
-        return restore(plan, () -> !Thread.currentThread().isInterrupted());
+    /** Returns until when messages are due soon, in milliseconds since the epoch. */
+    long horizon() {
+        return this.table.database().query(() -> this.table.database().now()) + SOON.toMillis();
     }
 
     /**
-     * Restores messages while a condition holds. Each page is read while that before is
-     * offered, except for a plan with a rate.
+     * Restores the messages of a plan. Each page is read while that before is offered,
+     * except for a plan with a rate.
      */
-    RestoreReport restore(RestorePlan plan, BooleanSupplier running) {
+    @Override
+    public RestoreReport restore(RestorePlan plan) {
+        RestoreSelection selection = RestoreSelection.of(plan);
         ExecutorService reader = Executors
             .newSingleThreadExecutor(new CustomizableThreadFactory("delayqueue-restore-"));
         try {
+            PageReader pages = new PageReader(selection);
             RestoreReport report = RestoreReport.NONE;
-            Page page = read(plan, RestoreCursor.START);
-            while (running.getAsBoolean() && !page.rows().isEmpty()) {
-                RestoreCursor end = page.end();
-                CompletableFuture<Page> next = isPaced(plan) ? null
-                        : CompletableFuture.supplyAsync(() -> read(plan, end), reader);
+            RestorePage page = answered(() -> pages.read(start(plan), limit(plan)));
+            while (true) {
+                RestoreCursor next = page.next();
+                CompletableFuture<RestorePage> read = (next == null || isPaced(plan)) ? null
+                        : CompletableFuture.supplyAsync(() -> pages.read(next, limit(plan)), reader);
                 report = report.plus(offer(plan, page));
-                page = (next != null) ? joined(next) : read(plan, end);
+                if (next == null || Thread.currentThread().isInterrupted()) {
+                    return report;
+                }
+                page = answered(() -> (read != null) ? joined(read) : pages.read(next, limit(plan)));
             }
-            return running.getAsBoolean() ? report.plus(restoreDeadLetters(plan)) : report;
         }
         finally {
             reader.shutdown();
         }
     }
 
-    private static Page joined(CompletableFuture<Page> page) {
+    private static RestorePage joined(CompletableFuture<RestorePage> page) {
         try {
             return page.join();
         }
@@ -107,70 +123,138 @@ final class JournalRestorer implements JournalOperations {
 
     @Override
     public RestoreStep restore(RestorePlan plan, @Nullable String cursor) {
-        Page page = read(plan, RestoreCursor.parse(cursor));
-        return page.rows().isEmpty() ? new RestoreStep(restoreDeadLetters(plan), null)
-                : new RestoreStep(offer(plan, page), page.end().toString());
+        RestoreCursor start = (cursor != null) ? RestoreCursor.parse(cursor) : answered(() -> start(plan));
+        RestorePage page = answered(() -> read(RestoreSelection.of(plan), start, limit(plan)));
+        for (RestoreCursor next = page.next(); page.size() == 0 && next != null; next = page.next()) {
+            RestoreCursor part = next;
+            page = answered(() -> read(RestoreSelection.of(plan), part, limit(plan)));
+        }
+        return new RestoreStep(offer(plan, page), RestoreCursor.text(page.next()));
     }
 
-    private RestoreReport offer(RestorePlan plan, Page page) {
-        List<JournalRow> first = page.rows().stream().filter((row) -> !row.behind()).toList();
-        List<JournalRow> selected = first.stream().filter((row) -> !isLeftOut(plan, row)).toList();
-        RestoreReport report = new RestoreReport(0, 0, first.size() - selected.size(), 0)
-            .plus(plan.dryRun() ? new RestoreReport(selected.size(), 0, 0, 0) : offer(selected, page.readAt()));
-        if (isPaced(plan)) {
-            waitUntil(page.readAt() + selected.size() * SECOND / plan.rate());
-        }
-        return report;
+    private RestoreCursor start(RestorePlan plan) {
+        return (plan.id() != null) ? RestoreCursor.start(0).nextPart() : RestoreCursor.start(horizon());
+    }
+
+    private static int limit(RestorePlan plan) {
+        return isPaced(plan) ? Math.min(plan.rate(), PAGE) : PAGE;
     }
 
     private static boolean isPaced(RestorePlan plan) {
         return plan.rate() > 0 && !plan.dryRun();
     }
 
-    private Page read(RestorePlan plan, RestoreCursor start) {
-        long begin = System.nanoTime();
-        return new Page(read(plan, start, isPaced(plan) ? Math.min(plan.rate(), PAGE) : PAGE), begin);
-    }
-
-    private List<JournalRow> read(RestorePlan plan, RestoreCursor start, int limit) {
+    private static <T> T answered(Supplier<T> read) {
         try {
-            return this.table.accepted(plan, Operation.SEND, start, limit);
+            return read.get();
         }
         catch (DataAccessException | TransactionException ex) {
             throw new StoreUnavailableException("The database of the journal does not answer: " + ex.getMessage(),
                     Effect.NONE, ex);
         }
+        catch (CompletionException ex) {
+            throw (StoreFailures.unwrap(ex) instanceof RuntimeException cause) ? cause : ex;
+        }
+    }
+
+    /** Returns a reader of the pages of a restore. */
+    PageReader reader(RestoreSelection selection) {
+        return new PageReader(selection);
+    }
+
+    private RestorePage read(RestoreSelection selection, RestoreCursor cursor, int limit) {
+        long begin = System.nanoTime();
+        return switch (cursor.part()) {
+            case SOON -> {
+                List<DueKey> keys = this.table.dueSoon(selection, cursor, limit);
+                yield soon(keys, keys.size() < limit, cursor, begin);
+            }
+            case LATER -> later(selection, cursor, limit, begin);
+            case DEAD_LETTERS -> deadLetters(selection, cursor, begin);
+        };
     }
 
     /**
-     * Restores the dead letters of the queue of a plan that selects neither an id nor a
-     * due time.
+     * Reads the rows of keys.
+     * @param last whether there are no more keys
      */
-    private RestoreReport restoreDeadLetters(RestorePlan plan) {
-        RestoreReport report = RestoreReport.NONE;
-        if (plan.queue() == null || plan.id() != null || plan.dueBefore() != null || plan.dryRun()
-                || this.status.isLeftAlone(new QueueName(plan.queue()))) {
-            return report;
+    private RestorePage soon(List<DueKey> keys, boolean last, RestoreCursor cursor, long begin) {
+        if (keys.isEmpty()) {
+            return new RestorePage(List.of(), null, List.of(), begin, last ? cursor.nextPart() : cursor);
         }
-        QueueName queue = new QueueName(plan.queue());
-        String last = "";
-        while (!Thread.currentThread().isInterrupted()) {
-            long begin = System.nanoTime();
-            List<LedgerTable.Row> page = this.ledger.deadLetters(queue, last, DEAD_LETTERS);
-            if (page.isEmpty()) {
-                break;
+        List<JournalRow> rows = this.table.accepted(keys);
+        DueKey end = keys.get(keys.size() - 1);
+        boolean complete = rows.stream().mapToLong(JournalRow::size).sum() < JournalTable.BYTES_LIMIT;
+        if (!complete) {
+            long revision = rows.get(rows.size() - 1).revision();
+            end = keys.stream().filter((key) -> key.revision() == revision).findFirst().orElse(end);
+        }
+        return new RestorePage(rows, null, List.of(), begin,
+                (last && complete) ? cursor.nextPart() : cursor.behind(end.due(), end.revision()));
+    }
+
+    private RestorePage later(RestoreSelection selection, RestoreCursor cursor, int limit, long begin) {
+        Instant dueBefore = selection.dueBefore();
+        boolean none = dueBefore != null && dueBefore.toEpochMilli() <= cursor.horizon();
+        List<JournalRow> rows = none ? List.of()
+                : this.table.accepted(selection, Operation.SEND, cursor.horizon(), cursor, limit);
+        return new RestorePage(rows, null, List.of(), begin,
+                rows.isEmpty() ? cursor.nextPart() : cursor.behind(rows.get(rows.size() - 1)));
+    }
+
+    /** Reads dead letters, unless a plan selects an id or a due time. */
+    private RestorePage deadLetters(RestoreSelection selection, RestoreCursor cursor, long begin) {
+        boolean selected = selection.id() == null && selection.dueBefore() == null;
+        List<QueueName> queues = selected ? this.ledger.queues() : List.of();
+        for (QueueName queue : queues) {
+            boolean wanted = selection.queues().isEmpty() || selection.queues().contains(queue.value());
+            if (!wanted || queue.value().compareTo(cursor.queue()) < 0 || this.status.isLeftAlone(queue)) {
+                continue;
             }
-            try {
-                int restored = this.offers.restoreDeadLetters(queue, page, begin);
-                report = report.plus(new RestoreReport(restored, (long) page.size() - restored, 0, 0));
+            String after = queue.value().equals(cursor.queue()) ? cursor.deadLetter() : "";
+            List<LedgerTable.Row> page = this.ledger.deadLetters(queue, after, DEAD_LETTERS);
+            if (!page.isEmpty()) {
+                String last = page.get(page.size() - 1).deadLetter().deadLetterId();
+                return new RestorePage(List.of(), queue, page, begin, cursor.behind(queue, last));
             }
-            catch (RuntimeException ex) {
-                log(page.size(), StoreFailures.unwrap(ex));
-                report = report.plus(new RestoreReport(0, 0, 0, page.size()));
-            }
-            last = page.get(page.size() - 1).deadLetter().deadLetterId();
+        }
+        return new RestorePage(List.of(), null, List.of(), begin, null);
+    }
+
+    private RestoreReport offer(RestorePlan plan, RestorePage page) {
+        List<JournalRow> first = page.rows().stream().filter((row) -> !row.behind()).toList();
+        List<JournalRow> selected = first.stream().filter((row) -> !answered(() -> isLeftOut(plan, row))).toList();
+        RestorePage offered = new RestorePage(selected, page.queue(), page.deadLetters(), page.readAt(), page.next());
+        RestoreReport report = new RestoreReport(0, 0, first.size() - selected.size(), 0)
+            .plus(plan.dryRun() ? answered(() -> count(offered)) : offer(offered));
+        if (isPaced(plan)) {
+            waitUntil(page.readAt() + offered.size() * SECOND / plan.rate());
         }
         return report;
+    }
+
+    /** Counts the messages that the store does not know; dead letters all count. */
+    private RestoreReport count(RestorePage page) {
+        List<HeldRevision> held = page.rows().isEmpty() ? List.of() : this.store.held(page.rows());
+        long known = held.stream().filter(HeldRevision::known).count();
+        return new RestoreReport(held.size() - known + page.deadLetters().size(), known, 0, 0);
+    }
+
+    /** Offers a page to the store, and waits for the answers. */
+    RestoreReport offer(RestorePage page) {
+        RestoreReport report = offer(page.rows().stream().filter((row) -> !row.behind()).toList(), page.readAt());
+        QueueName queue = page.queue();
+        if (queue == null) {
+            return report;
+        }
+        try {
+            int restored = this.store.restoreDeadLetters(queue, page.deadLetters(), page.readAt());
+            return report.plus(new RestoreReport(restored, (long) page.deadLetters().size() - restored, 0, 0));
+        }
+        catch (RuntimeException ex) {
+            log(page.deadLetters().size(), StoreFailures.unwrap(ex));
+            return report.plus(new RestoreReport(0, 0, 0, page.deadLetters().size()));
+        }
     }
 
     private static void waitUntil(long time) {
@@ -181,27 +265,25 @@ final class JournalRestorer implements JournalOperations {
     }
 
     /**
-     * Cancels again what an older copy of the store may have brought back, while a
-     * condition holds.
+     * Cancels again what an older copy of the store may have brought back.
      * @return how many cancels failed
      */
-    long cancelAgain(RestorePlan plan, BooleanSupplier running) {
+    long cancelAgain(QueueName queue) {
+        RestoreSelection selection = RestoreSelection.of(List.of(queue));
+        RestoreCursor cursor = RestoreCursor.start(0).nextPart();
         long failed = 0;
-        RestoreCursor cursor = RestoreCursor.START;
-        while (running.getAsBoolean()) {
+        while (true) {
             long begin = System.nanoTime();
-            List<JournalRow> page = this.table.accepted(plan, Operation.CANCEL, cursor, PAGE);
+            List<JournalRow> page = this.table.accepted(selection, Operation.CANCEL, 0, cursor, PAGE);
             if (page.isEmpty()) {
-                break;
+                return failed;
             }
             List<CompletableFuture<?>> answers = page.stream()
-                .filter((row) -> !row.behind())
                 .<CompletableFuture<?>>map((row) -> this.offers.cancelAgain(row, begin))
                 .toList();
             failed += answers.stream().filter((answer) -> failure(answer) != null).count();
-            cursor = RestoreCursor.behind(page.get(page.size() - 1));
+            cursor = cursor.behind(page.get(page.size() - 1));
         }
-        return failed;
     }
 
     private static @Nullable Throwable failure(CompletableFuture<?> answer) {
@@ -216,15 +298,25 @@ final class JournalRestorer implements JournalOperations {
 
     private boolean isLeftOut(RestorePlan plan, JournalRow row) {
         NewMessage message = row.request().message();
-        if (this.status.isLeftAlone(row.request().queue())) {
+        if (isLeftAlone(row.request().queue())) {
             return true;
         }
         if (plan.includeExpired() || message == null || message.timeToLive() == null) {
             return false;
         }
-        QueueName queue = row.request().queue();
-        return this.offers.millis(queue, message.due()) + message.timeToLive().toMillis() < this.offers.millis(queue,
-                DueTime.NOW);
+        return message.due().millis() + message.timeToLive().toMillis() < this.offers.now(row.request().queue());
+    }
+
+    /** Waits a while until a ledger is compared, at the start of a process. */
+    private boolean isLeftAlone(QueueName queue) {
+        try {
+            return this.status.isLeftAlone(queue)
+                    || this.offers.isLedger(queue) && this.status.unpaired(queue, COMPARISON_LIMIT) != null;
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            return true;
+        }
     }
 
     /**
@@ -232,31 +324,63 @@ final class JournalRestorer implements JournalOperations {
      * @param begin before the rows were read, in nanoseconds of the monotonic clock
      */
     RestoreReport offer(List<JournalRow> rows, long begin) {
+        List<JournalRow> offered = new ArrayList<>(rows.size());
         List<CompletableFuture<SendResult>> answers = new ArrayList<>(rows.size());
         for (List<JournalRow> batch : JournalOffers.batches(rows)) {
-            List<CompletableFuture<SendResult>> sent = this.offers.restore(batch, begin);
-            for (int i = 0; i < batch.size(); i++) {
-                JournalRow row = batch.get(i);
-                answers.add(sent.get(i)
-                    .thenCompose((result) -> this.offers.postponeAgain(row, row.message(), result, begin)));
-            }
+            offered.addAll(batch);
+            answers.addAll(this.offers.restore(batch, begin));
         }
         long restored = 0;
         long failed = 0;
         Throwable last = null;
-        for (CompletableFuture<SendResult> answer : answers) {
-            Throwable failure = failure(answer);
-            if (failure == null) {
-                restored += isRestored(answer.join()) ? 1 : 0;
-            }
-            else {
+        List<JournalRow> early = new ArrayList<>();
+        List<Long> dues = new ArrayList<>();
+        for (int i = 0; i < answers.size(); i++) {
+            Throwable failure = failure(answers.get(i));
+            if (failure != null) {
                 last = failure;
                 failed += (failure instanceof MessageGroupChangeException) ? 0 : 1;
+                continue;
+            }
+            SendResult result = answers.get(i).join();
+            restored += isRestored(result) ? 1 : 0;
+            long due = JournalOffers.earlierDue(offered.get(i), result);
+            if (due != 0) {
+                early.add(offered.get(i));
+                dues.add(due);
             }
         }
+        failed += postponeAgain(early, dues);
         log(failed, last);
         this.status.addRestored(restored);
         return new RestoreReport(restored, answers.size() - restored - failed, 0, failed);
+    }
+
+    /**
+     * Postpones messages again that an older copy of the store has with earlier due
+     * times, unless they were rescheduled since their rows were read.
+     * @param dues the due times that the store has
+     * @return how many calls failed
+     */
+    private long postponeAgain(List<JournalRow> early, List<Long> dues) {
+        List<CompletableFuture<?>> calls = new ArrayList<>();
+        for (int i = 0; i < early.size(); i++) {
+            JournalRow row = early.get(i);
+            long begin = System.nanoTime();
+            if (isUnchanged(row)) {
+                calls.add(this.offers.postponeAgain(row, dues.get(i), begin));
+            }
+        }
+        return calls.stream().filter((call) -> failure(call) != null).count();
+    }
+
+    /** Returns whether a row still says when its message is due. */
+    private boolean isUnchanged(JournalRow row) {
+        JournalRequest request = row.request();
+        return this.table.pendingOf(request.queue(), List.of(request.id())).isEmpty()
+                && this.table.accepted(List.of(new DueKey(0, row.revision())))
+                    .stream()
+                    .anyMatch((present) -> present.message().due().equals(row.message().due()));
     }
 
     private static boolean isRestored(SendResult result) {
@@ -271,15 +395,50 @@ final class JournalRestorer implements JournalOperations {
     }
 
     /**
-     * Holds rows that were read at once.
-     *
-     * @param rows in the order of the restore
-     * @param readAt when the read began, in nanoseconds of the monotonic clock
+     * Reads the pages of one restore. The keys of messages that are due soon are read at
+     * once, as the database sorts them.
      */
-    private record Page(List<JournalRow> rows, long readAt) {
+    final class PageReader {
 
-        RestoreCursor end() {
-            return RestoreCursor.behind(this.rows.get(this.rows.size() - 1));
+        private final RestoreSelection selection;
+
+        private List<DueKey> keys = List.of();
+
+        private int position;
+
+        private boolean last;
+
+        PageReader(RestoreSelection selection) {
+            this.selection = selection;
+        }
+
+        RestorePage read(RestoreCursor cursor) {
+            return read(cursor, PAGE);
+        }
+
+        RestorePage read(RestoreCursor cursor, int limit) {
+            if (cursor.part() != RestoreCursor.Part.SOON) {
+                return JournalRestorer.this.read(this.selection, cursor, limit);
+            }
+            long begin = System.nanoTime();
+            if (this.position == this.keys.size()) {
+                this.keys = JournalRestorer.this.table.dueSoon(this.selection, cursor, KEYS);
+                this.position = 0;
+                this.last = this.keys.size() < KEYS;
+            }
+            int end = Math.min(this.position + limit, this.keys.size());
+            RestorePage page = soon(this.keys.subList(this.position, end), this.last && end == this.keys.size(), cursor,
+                    begin);
+            RestoreCursor next = page.next();
+            while (this.position < end && (next == null || isBehind(this.keys.get(this.position), next))) {
+                this.position++;
+            }
+            return page;
+        }
+
+        private static boolean isBehind(DueKey key, RestoreCursor cursor) {
+            return cursor.part() != RestoreCursor.Part.SOON || key.due() < cursor.position()
+                    || (key.due() == cursor.position() && key.revision() <= cursor.revision());
         }
 
     }

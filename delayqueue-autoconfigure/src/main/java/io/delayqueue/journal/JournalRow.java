@@ -3,6 +3,7 @@ package io.delayqueue.journal;
 import java.util.Objects;
 
 import io.delayqueue.OnDuplicate;
+import io.delayqueue.store.FailedAttempts;
 import io.delayqueue.store.NewMessage;
 
 /**
@@ -13,15 +14,16 @@ import io.delayqueue.store.NewMessage;
  * @param accepted whether the store has applied it, and the row is kept until its message
  * has ended
  * @param behind whether the journal has an earlier row of the same id that the store has
- * not applied; for an accepted row, whether it has any such row or an earlier message
+ * not applied; for an accepted row, whether it has an earlier message of the id, or a
+ * request that is to change this one
  * @param superseded whether the store has applied a later request of the same id
  * @param checks how often the sweep has found its message in the store
  * @param nextCheck when the sweep offers it again, in milliseconds of the database's
  * clock
- * @param failures how often its message has failed
+ * @param failed the failed attempts of its message
  */
 record JournalRow(long revision, JournalRequest request, boolean accepted, boolean behind, boolean superseded,
-        int checks, long nextCheck, int failures) {
+        int checks, long nextCheck, FailedAttempts failed) {
 
     /** Returns the size of the message, in bytes. */
     int size() {
@@ -36,7 +38,7 @@ record JournalRow(long revision, JournalRequest request, boolean accepted, boole
     /** Returns this row with another form of its request. */
     JournalRow with(JournalRequest other) {
         return new JournalRow(this.revision, other, this.accepted, this.behind, this.superseded, this.checks,
-                this.nextCheck, this.failures);
+                this.nextCheck, this.failed);
     }
 
     /**

@@ -9,6 +9,7 @@ import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.journal.JournalRequest.Operation;
 import io.delayqueue.store.DueTime;
+import io.delayqueue.store.FailedAttempts;
 import io.delayqueue.store.NewMessage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +28,7 @@ final class JournalRowReader {
             return Optional.of(read(row));
         }
         catch (IllegalArgumentException ex) {
-            logger.error("Row {} of delayqueue_journal cannot be read and waits: {}", row.getLong("revision"),
+            logger.error("Row {} of the journal cannot be read and waits: {}", row.getLong("revision"),
                     ex.getMessage());
             return Optional.empty();
         }
@@ -45,7 +46,7 @@ final class JournalRowReader {
         };
         return new JournalRow(revision, request, row.getBoolean("accepted"), row.getBoolean("behind"),
                 row.getBoolean("superseded"), row.getInt("checks"), row.getLong("claimed_until"),
-                row.getInt("failures"));
+                new FailedAttempts(row.getInt("failures"), row.getObject("retry_millis", Long.class)));
     }
 
     private static NewMessage message(ResultSet row, long revision, String id) throws SQLException {

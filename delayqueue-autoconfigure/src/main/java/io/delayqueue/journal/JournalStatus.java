@@ -4,9 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -23,13 +21,22 @@ public final class JournalStatus {
 
     private final LongAdder ended = new LongAdder();
 
+    private final LongAdder swept = new LongAdder();
+
     private final Map<QueueName, Long> backlogs = new ConcurrentHashMap<>();
 
-    private final Set<String> foreignQueues = new ConcurrentSkipListSet<>();
+    private final JournalPairs pairs = new JournalPairs();
 
     private final CountDownLatch compared = new CountDownLatch(1);
 
     private volatile @Nullable String older;
+
+    /**
+     * When the relay and the reconciler began their last rounds; 0 if they do not run.
+     */
+    private volatile long relayRound;
+
+    private volatile long reconcilerRound;
 
     private volatile @Nullable Problem relayProblem;
 
@@ -53,6 +60,11 @@ public final class JournalStatus {
         return this.ended.sum();
     }
 
+    /** Returns the number of overdue messages that this node has compared with Redis. */
+    public long swept() {
+        return this.swept.sum();
+    }
+
     /**
      * Returns the number of ended messages of all queues whose rows are not forgotten.
      */
@@ -69,7 +81,7 @@ public final class JournalStatus {
 
     /** Returns the queues that belong to another journal, and are left alone. */
     public Set<String> foreignQueues() {
-        return new TreeSet<>(this.foreignQueues);
+        return this.pairs.foreign();
     }
 
     /** Returns why requests are not applied now; {@code null} if they are. */
@@ -88,6 +100,34 @@ public final class JournalStatus {
         return (problem != null) ? problem.age() : Duration.ZERO;
     }
 
+    /**
+     * Returns how long the relay or the reconciler have been in one round, such as in a
+     * statement that does not end.
+     */
+    public Duration round() {
+        long earliest = Long.MAX_VALUE;
+        for (long round : new long[] { this.relayRound, this.reconcilerRound }) {
+            earliest = (round != 0) ? Math.min(earliest, round) : earliest;
+        }
+        return (earliest != Long.MAX_VALUE) ? Duration.ofNanos(System.nanoTime() - earliest) : Duration.ZERO;
+    }
+
+    void relayRound() {
+        this.relayRound = System.nanoTime();
+    }
+
+    void relayStopped() {
+        this.relayRound = 0;
+    }
+
+    void reconcilerRound() {
+        this.reconcilerRound = System.nanoTime();
+    }
+
+    void reconcilerStopped() {
+        this.reconcilerRound = 0;
+    }
+
     void addApplied(int count) {
         this.applied.add(count);
     }
@@ -100,23 +140,27 @@ public final class JournalStatus {
         this.ended.add(count);
     }
 
+    void addSwept(int count) {
+        this.swept.add(count);
+    }
+
+    /** Returns the backlog of a queue; -1 if it is not known. */
+    long backlogOf(QueueName queue) {
+        return this.backlogs.getOrDefault(queue, -1L);
+    }
+
     void backlog(QueueName queue, long count) {
         this.backlogs.put(queue, count);
     }
 
-    /** Records that a queue belongs to another journal; whether that is new. */
-    boolean addForeign(QueueName queue) {
-        return this.foreignQueues.add(queue.value());
-    }
-
-    /** Records that a queue belongs to this journal; whether that is new. */
-    boolean removeForeign(QueueName queue) {
-        return this.foreignQueues.remove(queue.value());
+    /** Returns which queues belong to this journal. */
+    JournalPairs pairs() {
+        return this.pairs;
     }
 
     /** Returns whether nothing of a queue is to be relayed, restored or swept. */
     boolean isLeftAlone(QueueName queue) {
-        return this.older != null || this.foreignQueues.contains(queue.value());
+        return this.older != null || this.pairs.isForeign(queue);
     }
 
     /** Returns why the database is older than the store; {@code null} if it is not. */
@@ -145,16 +189,20 @@ public final class JournalStatus {
     }
 
     /**
-     * Waits until the database was compared with the store.
-     * @throws IllegalStateException if it is older, or was not compared in time
+     * Returns why messages of a queue must not be compared with their rows; {@code null}
+     * if they may. Waits a while for the first comparison after a start.
      */
-    void requireRecent(Duration limit) throws InterruptedException {
-        if (!awaitCompared(limit)) {
-            throw new IllegalStateException("The database of the journal was not yet compared with Redis");
+    @Nullable String unpaired(QueueName queue, Duration limit) throws InterruptedException {
+        boolean known = this.older != null || this.pairs.awaitCompared(queue, limit);
+        String reason = this.older;
+        if (reason != null) {
+            return reason;
         }
-        if (this.older != null) {
-            throw new IllegalStateException(this.older);
+        if (!known) {
+            return "Queue '%s' was not yet compared with the journal".formatted(queue);
         }
+        return this.pairs.isForeign(queue) ? "Queue '%s' belongs to the journal of another database".formatted(queue)
+                : null;
     }
 
     /** Records a failure of the relay, or its end; whether the state is new. */

@@ -1,12 +1,12 @@
 package io.delayqueue.journal;
 
-import java.sql.DatabaseMetaData;
 import java.sql.Types;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,9 +17,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
-import javax.sql.DataSource;
-
 import io.delayqueue.QueueName;
+import io.delayqueue.journal.JournalDatabase.StatementSettings;
 import io.delayqueue.journal.JournalRequest.Operation;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
@@ -27,21 +26,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.dao.DataAccessException;
-import org.springframework.dao.DataAccessResourceFailureException;
 import org.springframework.jdbc.core.ResultSetExtractor;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
-import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.jdbc.support.GeneratedKeyHolder;
-import org.springframework.jdbc.support.JdbcTransactionManager;
-import org.springframework.jdbc.support.JdbcUtils;
 import org.springframework.jdbc.support.KeyHolder;
-import org.springframework.jdbc.support.MetaDataAccessException;
-import org.springframework.transaction.CannotCreateTransactionException;
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Reads and writes the rows of requests. A row belongs to one node at a time: the one
@@ -58,16 +47,21 @@ final class JournalTable {
     /** Maximum number of rows of one statement. */
     static final int BATCH_LIMIT = 100;
 
+    /** The longest claim of a node. */
+    static final Duration MAX_CLAIM = Duration.ofMinutes(1);
+
+    /** No next check of an overdue message is later: see the sweep. */
+    private static final Duration SOON_CHECKS = Duration.ofHours(18);
+
+    /** No node claims a row for so long. */
+    private static final Duration DISTANT_CLAIM = MAX_CLAIM.multipliedBy(10);
+
     /** Maximum size of the messages of a page, besides the last one, in bytes. */
-    private static final long BYTES_LIMIT = 8 * 1024 * 1024;
+    static final long BYTES_LIMIT = 8 * 1024 * 1024;
 
     private static final String COLUMNS = "revision, queue_name, message_id, operation, on_duplicate, due_millis, "
-            + "due_relative, recorded_at, priority, ttl_millis, group_name, envelope, accepted, checks, claimed_until, failures";
-
-    /** The columns and names of all tables of a journal, as a query selects them. */
-    private static final List<String> TABLES = List.of(COLUMNS + ", namespace, claimed_by FROM delayqueue_journal",
-            "namespace, identity, committed_at FROM delayqueue_journal_identity", "revision FROM delayqueue_handled",
-            "namespace, queue_name, dead_letter_id, message_id, partition_number, content FROM delayqueue_dead_letter");
+            + "due_relative, recorded_at, priority, ttl_millis, group_name, envelope, accepted, checks, claimed_until, "
+            + "failures, retry_millis";
 
     /**
      * Counts rows {@code o} of the same id as row {@code r}. A database cannot turn this
@@ -85,83 +79,58 @@ final class JournalTable {
     private static final String BEHIND_PENDING = COUNT_OF_SAME_ID + "o.revision < r.revision AND " + PENDING
             + ") > 0 AS behind";
 
-    /** The columns of an accepted row; a request about its id may be pending. */
+    private static final String PENDING_ROWS = "SELECT " + COLUMNS + ", $now AS read_at, " + BEHIND_PENDING + ", "
+            + COUNT_OF_SAME_ID + "o.revision > r.revision AND NOT (" + PENDING + ")) > 0 AS superseded" + """
+                     FROM delayqueue_journal r
+                    WHERE revision IN (:revisions) AND claimed_by = :node AND claimed_until > $now + :rest
+                    ORDER BY revision""";
+
+    /**
+     * The columns of an accepted row. It is behind an earlier message of its id, whose
+     * successor it is, and behind a request that is to cancel, replace or reschedule it.
+     */
     private static final String ACCEPTED_COLUMNS = COLUMNS + ", $now AS read_at, " + COUNT_OF_SAME_ID + "(" + PENDING
-            + " OR o.operation = 'S' AND o.revision < r.revision)) > 0 AS behind, FALSE AS superseded";
+            + " AND (o.operation <> 'S' OR o.on_duplicate = 'REPLACE') OR NOT (" + PENDING
+            + ") AND o.operation = 'S' AND o.revision < r.revision)) > 0 AS behind, FALSE AS superseded";
 
-    private final DataSource dataSource;
+    private static final StatementSettings PAGE = new StatementSettings(BATCH_LIMIT, -1);
 
-    private final JdbcClient jdbc;
-
-    private final NamedParameterJdbcTemplate named;
-
-    private final TransactionTemplate own;
-
-    private final String namespace;
+    private final JournalDatabase database;
 
     private final String node = UUID.randomUUID().toString();
 
     private final Duration claim;
 
-    private volatile @Nullable JournalDialect dialect;
-
     /**
      * Creates a table.
-     * @param dataSource its database
-     * @param namespace the namespace of the queues, as several may share the table
      * @param claim how long a row belongs to a node
      */
-    JournalTable(DataSource dataSource, String namespace, Duration claim) {
-        this.dataSource = dataSource;
-        this.jdbc = JdbcClient.create(dataSource);
-        this.named = new NamedParameterJdbcTemplate(dataSource);
-        this.own = new TransactionTemplate(new JdbcTransactionManager(dataSource));
-        this.own.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-        // Locks no gaps that inserts of other transactions would wait for.
-        this.own.setIsolationLevel(TransactionDefinition.ISOLATION_READ_COMMITTED);
-        this.namespace = namespace;
+    JournalTable(JournalDatabase database, Duration claim) {
+        this.database = database;
         this.claim = claim;
     }
 
-    DataSource dataSource() {
-        return this.dataSource;
+    JournalDatabase database() {
+        return this.database;
+    }
+
+    /** Returns the id of this process. */
+    String node() {
+        return this.node;
     }
 
     Duration claim() {
         return this.claim;
     }
 
-    String namespace() {
-        return this.namespace;
-    }
-
-    /** Returns the template of transactions that are independent of the caller's. */
-    TransactionTemplate transaction() {
-        return this.own;
-    }
-
     /**
-     * Reads the tables of requests and dead letters, without a row.
+     * Checks all tables of a ledger, without a row.
      * @throws IllegalStateException if one is missing or has other columns, or this user
-     * may not read it
+     * has not all rights that the journal needs
      */
     void requireTables() {
-        dialect();
-        TABLES.forEach(this::requireTable);
-    }
-
-    private void requireTable(String columns) {
-        try {
-            inOwnTransaction(() -> this.jdbc.sql("SELECT " + columns + " WHERE 1 = 0").query().listOfRows());
-        }
-        catch (DataAccessException ex) {
-            String table = columns.substring(columns.lastIndexOf(' ') + 1);
-            throw new IllegalStateException(
-                    "The table %s cannot be read, which a queue with a delayqueue.journal.mode ".formatted(table)
-                            + "needs: create it by the script of this version in io/delayqueue/journal, or "
-                            + "set delayqueue.journal.jdbc.initialize-schema to 'always'",
-                    ex);
-        }
+        EnumSet.complementOf(EnumSet.of(JournalTableCheck.HISTORY))
+            .forEach((table) -> this.database.requireTable(table, "'outbox' or 'ledger'"));
     }
 
     /**
@@ -169,7 +138,7 @@ final class JournalTable {
      * revisions.
      */
     List<Long> insertAlone(List<JournalRequest> requests) {
-        return inOwnTransaction(() -> requests.stream().map(this::insert).toList());
+        return this.database.inNewTransaction(() -> requests.stream().map(this::insert).toList());
     }
 
     /** Inserts a request, claimed by this node, and returns its revision. */
@@ -178,12 +147,13 @@ final class JournalTable {
         DueTime due = request.due();
         Duration timeToLive = (message != null) ? message.timeToLive() : null;
         KeyHolder key = new GeneratedKeyHolder();
-        statement("""
+        this.database.statement("""
                 INSERT INTO delayqueue_journal (namespace, queue_name, message_id, operation, on_duplicate, due_millis,
                   due_relative, recorded_at, priority, ttl_millis, group_name, envelope, accepted, checks, claimed_by,
                   claimed_until)
                 VALUES (:namespace, :queue, :id, :operation, :onDuplicate, :due, :relative, $now, :priority, :ttl,
-                  :group, :envelope, FALSE, 0, :node, $now + :claim)""").param("queue", request.queue().value())
+                  :group, :envelope, FALSE, 0, :node, $now + :claim)""")
+            .param("queue", request.queue().value())
             .param("id", request.id())
             .param("operation", request.operation().letter())
             .param("onDuplicate", (message != null) ? message.onDuplicate().name() : null)
@@ -204,26 +174,31 @@ final class JournalTable {
      * order of revisions.
      */
     List<JournalRow> read(Collection<Long> revisions) {
-        return rows(() -> statement("SELECT " + COLUMNS + ", $now AS read_at, " + BEHIND_PENDING + ", "
-                + COUNT_OF_SAME_ID + "o.revision > r.revision AND NOT (" + PENDING + ")) > 0 AS superseded" + """
-                         FROM delayqueue_journal r
-                        WHERE revision IN (:revisions) AND claimed_by = :node AND claimed_until > $now + :rest
-                        ORDER BY revision""")
-            .param("revisions", revisions)
-            .param("node", this.node)
-            .param("rest", this.claim.dividedBy(2).toMillis())).stream().filter((row) -> !row.accepted()).toList();
+        return rows(PENDING_ROWS, Map.<String, Object>of("revisions", revisions, "node", this.node, "rest",
+                this.claim.dividedBy(2).toMillis()))
+            .stream()
+            .filter((row) -> !row.accepted())
+            .toList();
     }
 
-    /**
-     * Returns the accepted rows of an id before a revision, in the order of revisions.
-     */
-    List<JournalRow> acceptedBefore(QueueName queue, String id, long revision) {
-        return rows(() -> statement("SELECT " + COLUMNS + ", $now AS read_at, FALSE AS behind, FALSE AS superseded "
-                + "FROM delayqueue_journal o WHERE namespace = :namespace AND queue_name = :queue "
-                + "AND message_id = :id AND revision < :revision AND NOT (" + PENDING + ") ORDER BY revision")
+    /** Returns the accepted rows of ids, in the order of revisions. */
+    List<JournalRow> acceptedOf(QueueName queue, List<String> ids) {
+        return rows(
+                "SELECT " + COLUMNS + ", $now AS read_at, FALSE AS behind, FALSE AS superseded "
+                        + "FROM delayqueue_journal o WHERE namespace = :namespace AND queue_name = :queue "
+                        + "AND message_id IN (:ids) AND NOT (" + PENDING + ") ORDER BY revision",
+                Map.<String, Object>of("queue", queue.value(), "ids", ids));
+    }
+
+    /** Returns those ids of a queue about which requests are not accepted. */
+    List<String> pendingOf(QueueName queue, List<String> ids) {
+        return this.database.query(() -> this.database
+            .replanned("SELECT DISTINCT message_id FROM delayqueue_journal o WHERE namespace = :namespace "
+                    + "AND queue_name = :queue AND message_id IN (:ids) AND " + PENDING)
             .param("queue", queue.value())
-            .param("id", id)
-            .param("revision", revision));
+            .param("ids", ids)
+            .query(String.class)
+            .list());
     }
 
     /**
@@ -231,46 +206,79 @@ final class JournalTable {
      * fewer than the limit.
      */
     List<JournalRow> dueForCheck(int limit) {
-        return page(() -> statement("SELECT " + ACCEPTED_COLUMNS + " FROM delayqueue_journal r " + """
+        return page(() -> this.database.replanned("SELECT " + ACCEPTED_COLUMNS + " FROM delayqueue_journal r " + """
                 WHERE namespace = :namespace AND accepted = TRUE AND claimed_until < (SELECT $now)
-                ORDER BY claimed_until LIMIT :limit""").param("limit", limit));
+                ORDER BY claimed_until LIMIT :limit""", PAGE).param("limit", limit));
     }
 
     /**
-     * Returns a page of the accepted requests of a plan, in the order of their next
-     * checks; for sends, that is about the order of their due times. Large ones are fewer
-     * than the limit.
+     * Returns a page of accepted requests, in the order of their next checks; for sends,
+     * that is about the order of their due times. Large ones are fewer than the limit.
      * @param operation of the requests
+     * @param dueAfter the earliest due time, in milliseconds since the epoch; 0 for any
      * @param after the last row of the page before
      */
-    List<JournalRow> accepted(RestorePlan plan, Operation operation, RestoreCursor after, int limit) {
-        Instant dueBefore = plan.dueBefore();
-        String restriction = ((plan.queue() != null) ? " AND queue_name = :queue" : "")
-                + ((plan.id() != null) ? " AND message_id = :id" : "")
-                + ((dueBefore != null) ? " AND due_millis < :due" : "");
-        return page(() -> statement("SELECT " + ACCEPTED_COLUMNS + " FROM delayqueue_journal r "
+    List<JournalRow> accepted(RestoreSelection selection, Operation operation, long dueAfter, RestoreCursor after,
+            int limit) {
+        return page(() -> this.database.replanned("SELECT " + ACCEPTED_COLUMNS + " FROM delayqueue_journal r "
                 + "WHERE namespace = :namespace AND accepted = TRUE AND claimed_until >= :check "
                 + "AND (claimed_until > :check OR revision > :revision) AND operation = '"
                 // As a parameter, PostgreSQL would expect few such rows, and read all.
-                + operation.letter() + "'" + restriction + " ORDER BY claimed_until, revision LIMIT :limit")
-            .params(parameters(plan))
-            .param("check", after.nextCheck())
+                + operation.letter() + "'" + ((dueAfter > 0) ? " AND due_millis > :dueAfter" : "")
+                + selection.condition() + " ORDER BY claimed_until, revision LIMIT :limit", PAGE)
+            .params(selection.parameters())
+            .param("check", after.position())
             .param("revision", after.revision())
+            .param("dueAfter", dueAfter)
             .param("limit", limit));
     }
 
-    private static Map<String, ?> parameters(RestorePlan plan) {
-        Map<String, Object> parameters = new HashMap<>();
-        if (plan.queue() != null) {
-            parameters.put("queue", plan.queue());
-        }
-        if (plan.id() != null) {
-            parameters.put("id", plan.id());
-        }
-        if (plan.dueBefore() != null) {
-            parameters.put("due", plan.dueBefore().toEpochMilli());
-        }
-        return parameters;
+    /**
+     * Returns the keys of accepted sends that are due until the horizon of a restore, in
+     * the order of their due times. Reads those whose next checks are soon, as those of
+     * overdue messages are.
+     * @param after the last row of the page before
+     */
+    List<DueKey> dueSoon(RestoreSelection selection, RestoreCursor after, int limit) {
+        return this.database.query(() -> this.database
+            .replanned("""
+                    SELECT due_millis, revision FROM delayqueue_journal
+                    WHERE namespace = :namespace AND accepted = TRUE AND claimed_until < (SELECT $now) + :checks
+                      AND operation = 'S' AND due_millis <= :horizon
+                      AND (due_millis > :position OR due_millis = :position AND revision > :revision)"""
+                    + selection.condition() + " ORDER BY due_millis, revision LIMIT :limit")
+            .params(selection.parameters())
+            .param("checks", SOON_CHECKS.toMillis())
+            .param("horizon", after.horizon())
+            .param("position", after.position())
+            .param("revision", after.revision())
+            .param("limit", limit)
+            .query((row, number) -> new DueKey(row.getLong(1), row.getLong(2)))
+            .list());
+    }
+
+    /**
+     * Returns those of some rows that are accepted sends, in the order of their due
+     * times. Large ones are fewer than the keys.
+     */
+    List<JournalRow> accepted(List<DueKey> keys) {
+        return page(() -> this.database
+            .replanned("SELECT " + ACCEPTED_COLUMNS + " FROM delayqueue_journal r "
+                    + "WHERE revision IN (:revisions) AND accepted = TRUE AND operation = 'S' "
+                    + "ORDER BY due_millis, revision", PAGE)
+            .param("revisions", keys.stream().map(DueKey::revision).toList()));
+    }
+
+    /** Returns whether a queue has accepted rows. */
+    boolean hasAccepted(QueueName queue) {
+        return !this.database
+            .query(() -> this.database.replanned("""
+                    SELECT 1 FROM delayqueue_journal o
+                    WHERE namespace = :namespace AND queue_name = :queue AND NOT (""" + PENDING + ") LIMIT 1")
+                .param("queue", queue.value())
+                .query(Integer.class)
+                .list())
+            .isEmpty();
     }
 
     /**
@@ -324,12 +332,11 @@ final class JournalTable {
             .addValue("span", nextCheck.toMillis())
             .addValue("request", request);
         String update = """
-                UPDATE delayqueue_journal SET checks = 0, due_millis = :due, due_relative = FALSE,
+                UPDATE delayqueue_journal SET checks = 0, due_millis = :due, due_relative = FALSE, retry_millis = NULL,
                   claimed_until = $now + :span WHERE revision = :revision""";
-        String complete = update.replace("$now", dialect().now());
-        inOwnTransaction(() -> (this.named
-            .update("DELETE FROM delayqueue_journal WHERE revision = :request AND claimed_by = :node", row) != 0)
-                    ? this.named.update(complete, row) : 0);
+        inOwnTransaction(() -> (this.database
+            .batch("DELETE FROM delayqueue_journal WHERE revision = :request AND claimed_by = :node", row)[0] != 0)
+                    ? this.database.batch(update, row)[0] : 0);
     }
 
     /** Returns the queues that have rows, one index lookup for each. */
@@ -338,9 +345,10 @@ final class JournalTable {
         String last = "";
         while (true) {
             String after = last;
-            Optional<String> next = inOwnTransaction(() -> statement("""
+            Optional<String> next = this.database.query(() -> this.database.replanned("""
                     SELECT MIN(queue_name) FROM delayqueue_journal
-                    WHERE namespace = :namespace AND queue_name > :after""").param("after", after)
+                    WHERE namespace = :namespace AND queue_name > :after""")
+                .param("after", after)
                 .query((row, number) -> Optional.ofNullable(row.getString(1)))
                 .single());
             if (next.isEmpty()) {
@@ -351,15 +359,19 @@ final class JournalTable {
         }
     }
 
-    private List<JournalRow> rows(Supplier<StatementSpec> query) {
-        return inOwnTransaction(() -> query.get().query((row, number) -> JournalRowReader.readOrEmpty(row)).list())
+    private List<JournalRow> rows(String sql, Map<String, ?> parameters) {
+        return this.database
+            .query(() -> this.database.replanned(sql)
+                .params(parameters)
+                .query((row, number) -> JournalRowReader.readOrEmpty(row))
+                .list())
             .stream()
             .flatMap(Optional::stream)
             .toList();
     }
 
     /**
-     * Returns the first rows of a query, until their messages reach the limit of bytes.
+     * Returns the first rows of a query, until their messages reach {@link #BYTES_LIMIT}.
      */
     private List<JournalRow> page(Supplier<StatementSpec> query) {
         ResultSetExtractor<List<JournalRow>> reader = (result) -> {
@@ -373,7 +385,28 @@ final class JournalTable {
             }
             return rows;
         };
-        return inOwnTransaction(() -> query.get().withFetchSize(BATCH_LIMIT).query(reader));
+        return inOwnTransaction(() -> query.get().query(reader));
+    }
+
+    /**
+     * Ends claims that last longer than any node claims a row: the database's clock was
+     * set back.
+     */
+    void endDistantClaims() {
+        List<Long> distant = this.database.query(() -> this.database.replanned("""
+                SELECT revision FROM delayqueue_journal
+                WHERE namespace = :namespace AND accepted = FALSE AND claimed_until > (SELECT $now) + :distant
+                ORDER BY claimed_until LIMIT :limit""")
+            .param("distant", DISTANT_CLAIM.toMillis())
+            .param("limit", BATCH_LIMIT)
+            .query(Long.class)
+            .list());
+        if (!distant.isEmpty()) {
+            update("""
+                    UPDATE delayqueue_journal SET claimed_until = $now - 1
+                    WHERE revision = :revision AND accepted = FALSE AND claimed_until > $now + :span""", distant,
+                    DISTANT_CLAIM);
+        }
     }
 
     /**
@@ -386,13 +419,14 @@ final class JournalTable {
         while (true) {
             List<Long> first = new ArrayList<>();
             List<Long> behind = new ArrayList<>();
-            boolean full = inOwnTransaction(
-                    () -> statement("SELECT revision, " + BEHIND_PENDING + " FROM delayqueue_journal r " + """
+            boolean full = this.database
+                .query(() -> this.database
+                    .replanned("SELECT revision, " + BEHIND_PENDING + " FROM delayqueue_journal r " + """
                             WHERE namespace = :namespace AND accepted = FALSE AND claimed_until < (SELECT $now)
-                            ORDER BY claimed_until LIMIT :limit""").param("limit", BATCH_LIMIT)
-                        .query((row, number) -> (row.getBoolean("behind") ? behind : first)
-                            .add(row.getLong("revision")))
-                        .list())
+                            ORDER BY claimed_until LIMIT :limit""")
+                    .param("limit", BATCH_LIMIT)
+                    .query((row, number) -> (row.getBoolean("behind") ? behind : first).add(row.getLong("revision")))
+                    .list())
                 .size() == BATCH_LIMIT;
             if (full) {
                 claim(behind, delay);
@@ -451,47 +485,15 @@ final class JournalTable {
     }
 
     private int[] batch(String sql, List<MapSqlParameterSource> rows) {
-        String complete = sql.replace("$now", dialect().now());
-        return inOwnTransaction(() -> this.named.batchUpdate(complete, rows.toArray(MapSqlParameterSource[]::new)));
+        return inOwnTransaction(() -> this.database.batch(sql, rows.toArray(MapSqlParameterSource[]::new)));
     }
 
     private MapSqlParameterSource parameters(long revision) {
-        return new MapSqlParameterSource("revision", revision).addValue("node", this.node)
-            .addValue("now", JournalDialect.time());
+        return new MapSqlParameterSource("revision", revision).addValue("node", this.node);
     }
 
-    <T> T inOwnTransaction(Supplier<T> statements) {
-        try {
-            return Objects.requireNonNull(this.own.execute((status) -> statements.get()));
-        }
-        catch (CannotCreateTransactionException ex) {
-            throw new DataAccessResourceFailureException("The journal has no connection to its database", ex);
-        }
-    }
-
-    StatementSpec statement(String sql) {
-        JournalDialect known = dialect();
-        String complete = sql.replace("$now", known.now());
-        StatementSpec statement = this.jdbc.sql(complete);
-        if (complete.contains(":namespace")) {
-            statement = statement.param("namespace", this.namespace);
-        }
-        return complete.contains(":now") ? statement.param("now", JournalDialect.time()) : statement;
-    }
-
-    private JournalDialect dialect() {
-        JournalDialect known = this.dialect;
-        if (known == null) {
-            try {
-                known = JournalDialect
-                    .of(JdbcUtils.extractDatabaseMetaData(this.dataSource, DatabaseMetaData::getDatabaseProductName));
-            }
-            catch (MetaDataAccessException ex) {
-                throw new IllegalStateException("The journal cannot connect to its database", ex);
-            }
-            this.dialect = known;
-        }
-        return known;
+    private <T> T inOwnTransaction(Supplier<T> statements) {
+        return this.database.inOwnTransaction(statements);
     }
 
 }

@@ -5,10 +5,8 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.function.Function;
 import java.util.function.Predicate;
 
 import io.delayqueue.QueueName;
@@ -22,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.dao.TransientDataAccessException;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
-import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /**
  * Records what becomes of the messages of ledgers: deletes the rows of those that have
@@ -34,27 +32,24 @@ final class LedgerTable {
 
     private static final Logger logger = LoggerFactory.getLogger(LedgerTable.class);
 
-    private final NamedParameterJdbcTemplate jdbc;
+    /** A size that some databases refuse, in bytes. */
+    private static final int LARGE = 512 * 1024;
 
-    private final TransactionTemplate transaction;
+    private final JournalDatabase database;
 
-    private final String namespace;
+    private final EndedTable ended;
 
-    LedgerTable(JournalTable table) {
-        this.jdbc = new NamedParameterJdbcTemplate(table.dataSource());
-        this.transaction = table.transaction();
-        this.namespace = table.namespace();
+    LedgerTable(JournalDatabase database) {
+        this.database = database;
+        this.ended = new EndedTable(database);
     }
 
     /** Returns the queues that have dead letters. */
     List<QueueName> queues() {
-        return read("SELECT DISTINCT queue_name FROM delayqueue_dead_letter WHERE namespace = :namespace",
-                new MapSqlParameterSource(), QueueName::new);
-    }
-
-    private <T> List<T> read(String sql, MapSqlParameterSource parameters, Function<String, T> map) {
-        return Objects.requireNonNull(this.transaction.execute((status) -> this.jdbc.query(sql,
-                parameters.addValue("namespace", this.namespace), (row, number) -> map.apply(row.getString(1)))));
+        return this.database.query(() -> this.database
+            .replanned("SELECT DISTINCT queue_name FROM delayqueue_dead_letter WHERE namespace = :namespace")
+            .query((row, number) -> new QueueName(row.getString(1)))
+            .list());
     }
 
     /**
@@ -66,10 +61,9 @@ final class LedgerTable {
             recordAll(partition, changes);
         }
         catch (DataAccessException ex) {
-            if (changes.stream().noneMatch(LedgerTable::isDeadLetter)) {
+            if (changes.stream().noneMatch((change) -> isRefused(change, ex))) {
                 throw ex;
             }
-            queues(); // throws if the database is away
             changes.forEach((change) -> recordAlone(partition, change));
         }
     }
@@ -79,7 +73,7 @@ final class LedgerTable {
             recordAll(partition, List.of(change));
         }
         catch (DataAccessException ex) {
-            if (!isDeadLetter(change)) {
+            if (!isRefused(change, ex)) {
                 throw ex;
             }
             recordAll(partition, List.of(LedgerChange.of(change.entry())));
@@ -88,6 +82,15 @@ final class LedgerTable {
                             + "not restored after a loss",
                     change.entry().name(), partition.queue(), change.value().length, ex);
         }
+    }
+
+    /**
+     * Returns whether the database may have refused a dead letter for good. MariaDB
+     * closes the connection if one is larger than its max_allowed_packet.
+     */
+    private static boolean isRefused(LedgerChange change, DataAccessException failure) {
+        return isDeadLetter(change) && (failure instanceof DataIntegrityViolationException
+                || change.value().length >= LARGE && !(failure instanceof TransientDataAccessException));
     }
 
     private static boolean isDeadLetter(LedgerChange change) {
@@ -99,21 +102,48 @@ final class LedgerTable {
             .sorted(Comparator.comparingLong((LedgerChange change) -> change.entry().revision())
                 .thenComparing((change) -> change.entry().name()))
             .toList();
-        this.transaction.executeWithoutResult((status) -> {
+        this.database.inOwnTransaction(() -> {
             insertDeadLetters(partition, sorted);
-            deleteMessages(partition, sorted);
-            update("""
-                    UPDATE delayqueue_journal SET failures = :failures, ttl_millis = CASE
-                        WHEN ttl_millis > :due - due_millis THEN ttl_millis - (:due - due_millis)
-                        WHEN ttl_millis IS NOT NULL AND :due > due_millis THEN 1
-                        ELSE ttl_millis END,
-                      due_millis = COALESCE(:due, due_millis)
-                    WHERE revision = :revision AND namespace = :namespace AND queue_name = :queue
-                      AND message_id = :id AND failures < :failures""", partition, sorted, Kind.FAILED::equals);
             update("""
                     DELETE FROM delayqueue_dead_letter
                     WHERE namespace = :namespace AND queue_name = :queue AND dead_letter_id = :name""", partition,
                     sorted, Kind.DEAD_LETTER_REMOVED::equals);
+            deleteMessages(partition, sorted);
+            return sorted.size();
+        });
+        recordFailures(partition, sorted.stream().filter((change) -> change.entry().kind() == Kind.FAILED).toList());
+    }
+
+    /**
+     * Records failures in a transaction of their own, as a transaction changes rows of
+     * the journal in the order of their keys.
+     */
+    private void recordFailures(Partition partition, List<LedgerChange> failures) {
+        if (!failures.isEmpty()) {
+            this.database.inOwnTransaction(() -> {
+                update("""
+                        UPDATE delayqueue_journal SET failures = :failures, retry_millis = :due
+                        WHERE revision = :revision AND namespace = :namespace AND queue_name = :queue
+                          AND message_id = :id AND failures <= :failures""", partition, failures, (kind) -> true);
+                return failures.size();
+            });
+        }
+    }
+
+    /**
+     * Deletes the row of a request that the store has refused, and records its dead
+     * letter.
+     * @param keep whether the dead letter is to be restored after a loss
+     */
+    void recordRefused(JournalRow row, Row refused, boolean keep) {
+        Partition partition = new Partition(row.request().queue(), refused.partition());
+        LedgerEntry entry = new LedgerEntry(Kind.DEAD_LETTERED, row.revision(), refused.deadLetter().deadLetterId());
+        LedgerChange change = new LedgerChange(entry, refused.deadLetter().content());
+        this.database.inOwnTransaction(() -> {
+            insertDeadLetters(partition, keep ? List.of(change) : List.of());
+            update("DELETE FROM delayqueue_journal WHERE revision = :revision AND accepted = FALSE", partition,
+                    List.of(change), (kind) -> true);
+            return 1;
         });
     }
 
@@ -131,38 +161,43 @@ final class LedgerTable {
 
     private void deleteMessages(Partition partition, List<LedgerChange> changes) {
         Predicate<Kind> ends = (kind) -> kind == Kind.ENDED || kind == Kind.DEAD_LETTERED;
-        deleteReplaced(partition, changes.stream().filter((change) -> ends.test(change.entry().kind())).toList());
-        update("""
-                DELETE FROM delayqueue_journal WHERE revision = :revision AND namespace = :namespace
-                  AND queue_name = :queue AND message_id = :id""", partition, changes, ends);
-        boolean handled = Boolean.TRUE
-            .equals(this.jdbc.query("SELECT MIN(revision) FROM delayqueue_handled", (result) -> {
-                result.next();
-                return result.getObject(1) != null;
-            }));
-        if (handled) {
-            update("DELETE FROM delayqueue_handled WHERE revision = :revision", partition, changes, ends);
+        List<LedgerChange> ended = changes.stream().filter((change) -> ends.test(change.entry().kind())).toList();
+        this.ended.add(partition.queue(), ended.stream().map((change) -> change.entry().revision()).toList());
+        if (!ended.isEmpty()) {
+            List<MapSqlParameterSource> rows = new ArrayList<>(replaced(partition, ended));
+            ended.forEach((change) -> rows.add(parameters(partition, change)));
+            rows.sort(Comparator.comparingLong((row) -> (Long) Objects.requireNonNull(row.getValue("revision"))));
+            this.database.batch("""
+                    DELETE FROM delayqueue_journal WHERE revision = :revision AND namespace = :namespace
+                      AND queue_name = :queue AND message_id = :id""", rows.toArray(MapSqlParameterSource[]::new));
         }
     }
 
     /**
-     * Deletes the rows that messages have replaced that the store had lost. The relay
-     * does it when it accepts the replacement, but may end before that.
+     * Returns the rows that messages have replaced that the store had lost. The relay
+     * deletes them when it accepts the replacement, but may end before that.
      */
-    private void deleteReplaced(Partition partition, List<LedgerChange> ended) {
-        if (ended.isEmpty()) {
-            return;
-        }
+    private List<MapSqlParameterSource> replaced(Partition partition, List<LedgerChange> ended) {
         List<Long> revisions = ended.stream().map((change) -> change.entry().revision()).toList();
-        Set<Long> replacing = new HashSet<>(this.jdbc.queryForList("""
+        Set<Long> replacing = new HashSet<>(this.database.replanned("""
                 SELECT revision FROM delayqueue_journal
-                WHERE revision IN (:revisions) AND accepted = FALSE AND on_duplicate = 'REPLACE'""",
-                Map.of("revisions", revisions), Long.class));
-        update("""
-                DELETE FROM delayqueue_journal WHERE namespace = :namespace AND queue_name = :queue
-                  AND message_id = :id AND revision < :revision AND accepted = TRUE""", partition,
-                ended.stream().filter((change) -> replacing.contains(change.entry().revision())).toList(),
-                (kind) -> true);
+                WHERE revision IN (:revisions) AND accepted = FALSE AND on_duplicate = 'REPLACE'""")
+            .param("revisions", revisions)
+            .query(Long.class)
+            .list());
+        List<MapSqlParameterSource> replaced = new ArrayList<>();
+        for (LedgerChange change : ended) {
+            if (replacing.contains(change.entry().revision())) {
+                this.database.replanned("""
+                        SELECT revision FROM delayqueue_journal WHERE namespace = :namespace AND queue_name = :queue
+                          AND message_id = :id AND revision < :revision AND accepted = TRUE""")
+                    .params(parameters(partition, change).getValues())
+                    .query(Long.class)
+                    .list()
+                    .forEach((revision) -> replaced.add(parameters(partition, change).addValue("revision", revision)));
+            }
+        }
+        return replaced;
     }
 
     private void update(String sql, Partition partition, List<LedgerChange> changes, Predicate<Kind> kinds) {
@@ -173,7 +208,7 @@ final class LedgerTable {
             }
         }
         if (!rows.isEmpty()) {
-            this.jdbc.batchUpdate(sql, rows.toArray(MapSqlParameterSource[]::new));
+            this.database.batch(sql, rows.toArray(MapSqlParameterSource[]::new));
         }
     }
 
@@ -181,8 +216,7 @@ final class LedgerTable {
         LedgerEntry entry = change.entry();
         boolean failed = entry.kind() == Kind.FAILED;
         boolean message = entry.kind() == Kind.ENDED || failed;
-        return new MapSqlParameterSource("namespace", this.namespace).addValue("queue", partition.queue().value())
-            .addValue("partition", partition.index())
+        return new MapSqlParameterSource("queue", partition.queue().value()).addValue("partition", partition.index())
             .addValue("revision", entry.revision())
             .addValue("name", entry.name())
             .addValue("id", message ? entry.name() : Lease.idOf(entry.name()))
@@ -196,15 +230,15 @@ final class LedgerTable {
      * @param after the id of the last one of the page before; empty for the first page
      */
     List<Row> deadLetters(QueueName queue, String after, int limit) {
-        MapSqlParameterSource parameters = new MapSqlParameterSource("namespace", this.namespace)
-            .addValue("queue", queue.value())
-            .addValue("after", after)
-            .addValue("limit", limit);
-        return Objects.requireNonNull(this.transaction.execute((status) -> this.jdbc.query("""
+        return this.database.query(() -> this.database.replanned("""
                 SELECT dead_letter_id, partition_number, content FROM delayqueue_dead_letter
                 WHERE namespace = :namespace AND queue_name = :queue AND dead_letter_id > :after
-                ORDER BY dead_letter_id LIMIT :limit""", parameters,
-                (row, number) -> new Row(row.getInt(2), new RecordedDeadLetter(row.getString(1), row.getBytes(3))))));
+                ORDER BY dead_letter_id LIMIT :limit""")
+            .param("queue", queue.value())
+            .param("after", after)
+            .param("limit", limit)
+            .query((row, number) -> new Row(row.getInt(2), new RecordedDeadLetter(row.getString(1), row.getBytes(3))))
+            .list());
     }
 
     /**

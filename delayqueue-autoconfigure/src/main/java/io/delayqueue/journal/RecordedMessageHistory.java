@@ -1,6 +1,7 @@
 package io.delayqueue.journal;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.function.Supplier;
 
@@ -25,6 +26,8 @@ final class RecordedMessageHistory implements MessageHistory {
 
     private static final int PAGE = 100;
 
+    private static final int MAX_QUEUES = 1_000;
+
     private final HistoryTable table;
 
     private final HistoryWriter writer;
@@ -42,6 +45,19 @@ final class RecordedMessageHistory implements MessageHistory {
         QueueName name = new QueueName(queue);
         MessageLimits.requireId(id);
         return withAttempts(answer(() -> this.table.read(name, id, MAX_ENTRIES), Effect.NONE));
+    }
+
+    @Override
+    public List<String> queuesOf(String id, Collection<String> queues) {
+        MessageLimits.requireId(id);
+        if (queues.isEmpty()) {
+            return List.of();
+        }
+        if (queues.size() > MAX_QUEUES) {
+            throw new IllegalArgumentException(
+                    "The number of queues is not valid: use at most %d, not %d".formatted(MAX_QUEUES, queues.size()));
+        }
+        return answer(() -> this.table.queuesOf(id, queues), Effect.NONE);
     }
 
     /**

@@ -6,27 +6,29 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletionException;
+import java.util.function.BiConsumer;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.NotReplicatedException;
-import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import io.delayqueue.store.HeldRevision;
 import io.delayqueue.store.MessageGroupChangeException;
-import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.StoreFailures;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Collects the answers of the store to a batch of requests, and changes their rows
- * accordingly. The rows of an outbox are deleted when their requests are applied. A
- * ledger keeps the row of a message that the store holds. It also keeps the row of a
- * cancel for a time, since an older copy of the store could bring the message back.
+ * Collects the answers of the store to requests, and changes their rows accordingly. The
+ * rows of an outbox are deleted when their requests are applied. A ledger keeps the row
+ * of a message that the store holds. It also keeps the row of a cancel for a time, since
+ * an older copy of the store could bring the message back.
  */
 final class RelayedBatch {
 
@@ -37,11 +39,17 @@ final class RelayedBatch {
 
     private final JournalTable table;
 
+    private final LedgerTable ledger;
+
     private final JournalOffers offers;
+
+    private final LedgerStore store;
 
     private final List<Long> deleted = new ArrayList<>();
 
     private final List<Long> answered = new ArrayList<>();
+
+    private final List<JournalRow> kept = new ArrayList<>();
 
     private final List<AcceptedRequest> accepted = new ArrayList<>();
 
@@ -53,14 +61,11 @@ final class RelayedBatch {
 
     private int applied;
 
-    RelayedBatch(JournalTable table, JournalOffers offers) {
+    RelayedBatch(JournalTable table, LedgerTable ledger, JournalOffers offers, LedgerStore store) {
         this.table = table;
+        this.ledger = ledger;
         this.offers = offers;
-    }
-
-    /** Returns the requests that the store rejects for good. */
-    Map<JournalRow, MessageGroupChangeException> refused() {
-        return this.refused;
+        this.store = store;
     }
 
     /** Returns a failure without an answer, if there was any. */
@@ -78,66 +83,70 @@ final class RelayedBatch {
         this.deleted.add(row.revision());
     }
 
-    /** Adds the answer to a request. */
-    void add(JournalRow row, Object answer) {
+    /**
+     * Adds the answer to a request.
+     * @param earlier the accepted rows of its id
+     */
+    void add(JournalRow row, Object answer, EarlierRows earlier) {
         this.applied++;
         if (!this.offers.isLedger(row.request().queue())) {
             this.deleted.add(row.revision());
         }
         else if (answer instanceof SendResult sent) {
-            addSend(row, sent);
+            addSend(row, sent, earlier);
         }
         else if (answer instanceof CancelResult) {
-            addCancel(row);
+            addCancel(row, earlier);
         }
         else if (answer == RescheduleResult.RESCHEDULED) {
-            addReschedule(row);
+            addReschedule(row, earlier);
         }
         else {
             this.answered.add(row.revision());
         }
     }
 
-    private void addSend(JournalRow row, SendResult sent) {
+    /**
+     * Adds a send. If the first answer to a replacement was lost, the present one does
+     * not say whether it has replaced earlier messages: they may be lost, and it may have
+     * ended. One that it follows is not handled after it in any case.
+     */
+    private void addSend(JournalRow row, SendResult sent, EarlierRows earlier) {
+        boolean replacement = EarlierRows.isReplacement(row);
+        if (replacement && sent.outcome() != SendOutcome.AFTER_CURRENT) {
+            earlier.before(row).forEach((replaced) -> this.deleted.add(replaced.revision()));
+        }
         if (sent.outcome() == SendOutcome.KEPT || sent.dueAt() == null) {
-            this.answered.add(row.revision());
+            if (replacement) {
+                this.answered.add(row.revision());
+            }
+            else {
+                this.kept.add(row);
+            }
             return;
         }
         QueueName queue = row.request().queue();
-        if (sent.outcome() == SendOutcome.REPLACED || replacesLost(row, sent)) {
-            before(row).forEach((earlier) -> this.deleted.add(earlier.revision()));
-        }
         long due = sent.dueAt().toEpochMilli();
         this.accepted.add(new AcceptedRequest(row.revision(), due, this.offers.nextCheck(queue, due)));
     }
 
-    /**
-     * Returns whether a send would have replaced an earlier message that the store has
-     * not any more.
-     */
-    private static boolean replacesLost(JournalRow row, SendResult sent) {
-        NewMessage message = row.request().message();
-        return sent.outcome() == SendOutcome.SCHEDULED && message != null
-                && message.onDuplicate() == OnDuplicate.REPLACE;
-    }
-
-    private void addCancel(JournalRow row) {
-        List<JournalRow> before = before(row);
-        before.forEach((earlier) -> this.deleted.add(earlier.revision()));
+    private void addCancel(JournalRow row, EarlierRows earlier) {
+        List<JournalRow> before = earlier.before(row);
         QueueName queue = row.request().queue();
-        long due = before.stream().mapToLong((earlier) -> dueOf(earlier)).max().orElse(0);
-        this.accepted
-            .add(new AcceptedRequest(row.revision(), null, this.offers.nextCheck(queue, due).plus(CANCEL_MEMORY)));
+        long due = before.stream().mapToLong((cancelled) -> dueOf(cancelled)).max().orElse(0);
+        Duration check = this.offers.nextCheck(queue, due).plus(CANCEL_MEMORY);
+        before.forEach((cancelled) -> this.deleted.add(cancelled.revision()));
+        this.accepted.add(new AcceptedRequest(row.revision(), null, check));
     }
 
     private long dueOf(JournalRow row) {
-        return (row.request().due() != null) ? this.offers.millis(row.request().queue(), row.request().due()) : 0;
+        return (row.request().due() != null) ? this.offers.millis(row.request(), row.request().due()) : 0;
     }
 
     /** Moves the due time of the reschedule to the row of the message. */
-    private void addReschedule(JournalRow row) {
+    private void addReschedule(JournalRow row, EarlierRows earlier) {
         QueueName queue = row.request().queue();
-        Optional<JournalRow> message = message(row);
+        Optional<JournalRow> message = earlier.message(row);
         if (message.isEmpty()) {
             this.answered.add(row.revision());
             return;
@@ -146,20 +155,10 @@ final class RelayedBatch {
         this.table.reschedule(row.revision(), message.get().revision(), due, this.offers.nextCheck(queue, due));
     }
 
-    /** Returns the row of the message that a request is about. */
-    Optional<JournalRow> message(JournalRow row) {
-        return before(row).stream().filter((each) -> each.request().message() != null).reduce((one, next) -> next);
-    }
-
-    private List<JournalRow> before(JournalRow row) {
-        return this.table.acceptedBefore(row.request().queue(), row.request().id(), row.revision());
-    }
-
     /** Adds a request without an answer, or one that the store rejects. */
     void addFailure(JournalRow row, Throwable failure) {
         if (failure instanceof MessageGroupChangeException group) {
             this.refused.put(row, group);
-            this.answered.add(row.revision());
             return;
         }
         if (failure instanceof NotReplicatedException) {
@@ -178,12 +177,63 @@ final class RelayedBatch {
     /**
      * Changes the rows. Rows that others depend on are deleted first.
      * @param retryDelay when requests without an effect are offered again
+     * @param onRefusal receives requests that the store refuses, which become dead
+     * letters, maybe several times
      */
-    void record(Duration retryDelay) {
+    void record(Duration retryDelay, BiConsumer<JournalRow, MessageGroupChangeException> onRefusal) {
+        List<Long> waiting = waiting();
         this.table.delete(this.deleted);
         this.table.deleteOwn(this.answered);
         this.table.accept(this.accepted);
         this.table.release(this.withoutEffect, retryDelay);
+        this.table.release(waiting, this.table.claim());
+        this.refused.forEach((row, failure) -> refuse(row, failure, retryDelay, onRefusal));
+    }
+
+    /**
+     * Returns sends that were kept out by a message that is not to be there: an older
+     * copy of the store has it, although it was cancelled or has ended. The others are
+     * over.
+     */
+    private List<Long> waiting() {
+        if (this.kept.isEmpty()) {
+            return List.of();
+        }
+        EarlierRows earlier = EarlierRows.of(this.table, this.kept);
+        List<JournalRow> doubtful = new ArrayList<>();
+        for (JournalRow row : this.kept) {
+            if (earlier.message(row).isPresent()) {
+                this.answered.add(row.revision());
+            }
+            else {
+                doubtful.add(row);
+            }
+        }
+        List<Long> waiting = new ArrayList<>();
+        List<HeldRevision> held = doubtful.isEmpty() ? List.of() : this.store.held(doubtful);
+        for (int i = 0; i < doubtful.size(); i++) {
+            long revision = doubtful.get(i).revision();
+            boolean outdated = !held.get(i).known() && held.get(i).held() != 0;
+            (outdated ? waiting : this.answered).add(revision);
+        }
+        return waiting;
+    }
+
+    /**
+     * Makes a dead letter of a request that the store refuses for good. The row is
+     * deleted last, so a repetition does the same again.
+     */
+    private void refuse(JournalRow row, MessageGroupChangeException failure, Duration retryDelay,
+            BiConsumer<JournalRow, MessageGroupChangeException> onRefusal) {
+        try {
+            LedgerTable.Row deadLetter = this.store.refuse(row, String.valueOf(failure.getMessage()));
+            onRefusal.accept(row, failure);
+            this.ledger.recordRefused(row, deadLetter, this.offers.isLedger(row.request().queue()));
+        }
+        catch (DelayQueueException | CompletionException ex) {
+            this.unanswered = StoreFailures.unwrap(ex);
+            this.table.release(List.of(row.revision()), retryDelay);
+        }
     }
 
 }

@@ -1,16 +1,24 @@
 package io.delayqueue.journal;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 
+import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.Partition;
 import io.delayqueue.store.routing.PartitionLayouts;
 
 /**
- * Estimates the time of the store from the last time that it returned and the monotonic
- * clock of this process, unless it was set since. Reads the time of a queue once in a
- * while, and after a failure. Thread-safe; methods may wait for the store.
+ * Estimates the times of partitions, which may be on several servers, from the last time
+ * that each returned and the monotonic clock of this process, unless it was set since.
+ * Thread-safe.
  */
 final class StoreClock {
 
@@ -20,48 +28,92 @@ final class StoreClock {
 
     private final PartitionLayouts layouts;
 
-    private final Map<QueueName, Reading> readings = new ConcurrentHashMap<>();
+    private final Map<Partition, Reading> readings = new ConcurrentHashMap<>();
+
+    /** The partitions whose time is being read. */
+    private final Set<Partition> reading = ConcurrentHashMap.newKeySet();
 
     StoreClock(PartitionLayouts layouts) {
         this.layouts = layouts;
     }
 
     /**
-     * Returns the store's time at a moment, or a little earlier, in milliseconds since
-     * the epoch.
-     * @param nanos the moment, of the monotonic clock
-     * @throws java.util.concurrent.CompletionException if the store does not answer
+     * Reads the times of the partitions of a queue at first, once in a while and after a
+     * failure. Waits for those that were never read.
      */
-    long millis(QueueName queue, long nanos) {
-        Reading reading = reading(queue, nanos);
+    void prepare(QueueName queue) {
+        List<Partition> partitions = this.layouts.of(queue).join().all(queue);
+        List<CompletableFuture<?>> first = new ArrayList<>();
+        for (Partition partition : partitions) {
+            Reading reading = this.readings.get(partition);
+            if (reading == null || System.nanoTime() - reading.readAt() > REFRESH.toNanos()) {
+                CompletableFuture<Void> read = read(partition);
+                if (reading == null) {
+                    first.add(read);
+                }
+            }
+        }
+        first.forEach((read) -> read.handle((done, failure) -> done).join());
+    }
+
+    private static Reading reading(long before, long after, Instant now) {
+        return new Reading(before, after, now.toEpochMilli(), after);
+    }
+
+    private CompletableFuture<Void> read(Partition partition) {
+        if (!this.reading.add(partition)) {
+            return CompletableFuture.completedFuture(null);
+        }
+        long before = System.nanoTime();
+        return this.layouts.now(partition).handle((now, failure) -> {
+            if (failure == null) {
+                this.readings.put(partition, reading(before, System.nanoTime(), now));
+            }
+            this.reading.remove(partition);
+            return null;
+        });
+    }
+
+    /**
+     * Returns the time of a prepared partition at a moment, or a little earlier, in
+     * milliseconds since the epoch.
+     * @param nanos the moment, of the monotonic clock
+     * @throws StoreUnavailableException if its last call failed
+     */
+    long millis(Partition partition, long nanos) {
+        Reading reading = reading(partition);
         return reading.millis() + Math.floorDiv(nanos - reading.after(), MILLI) - 1;
     }
 
     /**
-     * Returns the store's time at a moment, or a little later, in milliseconds since the
-     * epoch.
+     * Returns the time of a prepared partition at a moment, or a little later, in
+     * milliseconds since the epoch.
      * @param nanos the moment, of the monotonic clock
-     * @throws java.util.concurrent.CompletionException if the store does not answer
+     * @throws StoreUnavailableException if its last call failed
      */
-    long millisOrLater(QueueName queue, long nanos) {
-        Reading reading = reading(queue, nanos);
+    long millisOrLater(Partition partition, long nanos) {
+        Reading reading = reading(partition);
         return reading.millis() + Math.floorDiv(nanos - reading.before(), MILLI) + 1;
     }
 
-    private Reading reading(QueueName queue, long nanos) {
-        Reading reading = this.readings.get(queue);
-        if (reading == null || nanos - reading.after() > REFRESH.toNanos()) {
-            long before = System.nanoTime();
-            long millis = this.layouts.now(queue).join().toEpochMilli();
-            reading = new Reading(before, System.nanoTime(), millis);
-            this.readings.put(queue, reading);
+    private Reading reading(Partition partition) {
+        Reading reading = this.readings.get(partition);
+        if (reading == null) {
+            throw new StoreUnavailableException(
+                    "The time of partition %s is not known; nothing was changed".formatted(partition), Effect.NONE,
+                    null);
         }
         return reading;
     }
 
-    /** Forgets the time of a queue, whose store may be another one now. */
-    void forget(QueueName queue) {
-        this.readings.remove(queue);
+    /**
+     * Reads the times of a queue again soon, whose store may be another one now. Until
+     * then the last ones are used: the clocks of servers are about the same.
+     */
+    void distrust(QueueName queue) {
+        long old = System.nanoTime() - 2 * REFRESH.toNanos();
+        this.readings
+            .replaceAll((partition, known) -> partition.queue().equals(queue) ? known.readAgainAfter(old) : known);
     }
 
     /**
@@ -70,8 +122,14 @@ final class StoreClock {
      * @param before the monotonic clock before the call
      * @param after the monotonic clock after the answer
      * @param millis the time of the store, in milliseconds since the epoch
+     * @param readAt the monotonic clock, from which the reading gets old
      */
-    private record Reading(long before, long after, long millis) {
+    private record Reading(long before, long after, long millis, long readAt) {
+
+        Reading readAgainAfter(long old) {
+            return new Reading(this.before, this.after, this.millis, old);
+        }
+
     }
 
 }

@@ -1,6 +1,7 @@
 package io.delayqueue.listener;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -10,20 +11,19 @@ import java.util.function.Function;
 
 import io.delayqueue.DelayedListener;
 import io.delayqueue.DelayedListeners;
+import io.delayqueue.DelayedSchedule;
+import io.delayqueue.DelayedSchedules;
 import io.delayqueue.QueueName;
 import io.delayqueue.listener.handler.HandlerMethodAdapter;
+import io.delayqueue.listener.handler.HandlerMethodFactory;
 import io.delayqueue.listener.handler.InvalidListenerException;
-import io.delayqueue.listener.handler.MessageHandler;
-import io.delayqueue.listener.poll.ListenerCounters;
-import io.delayqueue.listener.poll.PartitionBinding;
-import io.delayqueue.store.Partition;
+import io.delayqueue.store.schedule.LocalSchedules;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.scope.ScopedObject;
 import org.springframework.aop.scope.ScopedProxyUtils;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.ObjectProvider;
@@ -37,10 +37,11 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 
 /**
- * Finds methods with {@link DelayedListener} and registers a listener for each
- * annotation, once all singletons exist. The listeners of a lazy bean are registered, and
- * started, when the bean is created. Beans that are not singletons cannot have listeners:
- * each instance would be one more listener.
+ * Finds methods with {@link DelayedListener} or {@link DelayedSchedule}, and registers a
+ * listener or declares a schedule for each annotation, once all singletons exist; also
+ * registers the listeners of each {@link DelayedListenerConfigurer}. The listeners of a
+ * lazy bean are registered, and started, when the bean is created. Beans that are not
+ * singletons cannot have listeners: each instance would be one more listener.
  * <p>
  * <strong>Threads.</strong> Beans may be created on several threads.
  */
@@ -51,14 +52,13 @@ public final class DelayedListenerAnnotationBeanPostProcessor
 
     private final Function<String, DelayedListenerRegistry> systems;
 
+    private final Function<@Nullable String, LocalSchedules> schedules;
+
     private final Set<Class<?>> nonAnnotatedClasses = ConcurrentHashMap.newKeySet();
 
     private final List<Found> found = new ArrayList<>();
 
     private final Set<String> beansWithListeners = ConcurrentHashMap.newKeySet();
-
-    /** Grouped by registry, as queues of several systems may have the same name. */
-    private final Map<DelayedListenerRegistry, PayloadTypeAgreement> payloads = new ConcurrentHashMap<>();
 
     private @Nullable BeanFactory beanFactory;
 
@@ -70,11 +70,14 @@ public final class DelayedListenerAnnotationBeanPostProcessor
      * this bean does not create others too early
      * @param systems finds the registry of an additional queue system by its name, or
      * throws an {@link IllegalArgumentException}
+     * @param schedules finds the schedules of an additional queue system by its name, or
+     * for {@code null} those of the application
      */
     public DelayedListenerAnnotationBeanPostProcessor(ObjectProvider<DelayedListenerRegistry> registry,
-            Function<String, DelayedListenerRegistry> systems) {
+            Function<String, DelayedListenerRegistry> systems, Function<@Nullable String, LocalSchedules> schedules) {
         this.registry = registry;
         this.systems = systems;
+        this.schedules = schedules;
     }
 
     @Override
@@ -93,8 +96,8 @@ public final class DelayedListenerAnnotationBeanPostProcessor
         // Targets of a scoped proxy come and go; the proxy itself listens.
         boolean infrastructure = (bean instanceof AopInfrastructureBean && !(bean instanceof ScopedObject))
                 || ScopedProxyUtils.isScopedTarget(beanName);
-        if (infrastructure || this.nonAnnotatedClasses.contains(targetClass)
-                || !AnnotationUtils.isCandidateClass(targetClass, DelayedListener.class)) {
+        if (infrastructure || this.nonAnnotatedClasses.contains(targetClass) || !AnnotationUtils
+            .isCandidateClass(targetClass, Set.of(DelayedListener.class, DelayedSchedule.class))) {
             return bean;
         }
         Map<Method, Set<DelayedListener>> methods = listenerMethods(targetClass);
@@ -115,7 +118,17 @@ public final class DelayedListenerAnnotationBeanPostProcessor
     private static @Nullable Set<DelayedListener> annotations(Method method) {
         Set<DelayedListener> annotations = AnnotatedElementUtils.getMergedRepeatableAnnotations(method,
                 DelayedListener.class, DelayedListeners.class);
-        return annotations.isEmpty() ? null : annotations;
+        if (!annotations.isEmpty()) {
+            return annotations;
+        }
+        String[] queues = schedules(method).stream().map(DelayedSchedule::queue).distinct().toArray(String[]::new);
+        return (queues.length == 0) ? null : Set.of(AnnotationUtils
+            .synthesizeAnnotation(Map.of("value", queues, "queues", queues), DelayedListener.class, method));
+    }
+
+    private static Set<DelayedSchedule> schedules(Method method) {
+        return AnnotatedElementUtils.getMergedRepeatableAnnotations(method, DelayedSchedule.class,
+                DelayedSchedules.class);
     }
 
     private void add(Found listener) {
@@ -144,6 +157,9 @@ public final class DelayedListenerAnnotationBeanPostProcessor
         }
         all.forEach(this::register);
         if (this.beanFactory instanceof ConfigurableListableBeanFactory beans) {
+            beans.getBeanProvider(DelayedListenerConfigurer.class)
+                .orderedStream()
+                .forEach((configurer) -> configurer.configureDelayedListeners(this.registry.getObject()));
             new UnregisteredListenerDetector(beans, (type) -> listenerMethods(type).keySet(),
                     this.beansWithListeners::contains)
                 .check();
@@ -154,64 +170,72 @@ public final class DelayedListenerAnnotationBeanPostProcessor
         ConfigurableBeanFactory factory = (this.beanFactory instanceof ConfigurableBeanFactory configurable)
                 ? configurable : null;
         try {
+            List<ListenerAttributes> attributes = new ArrayList<>();
             for (DelayedListener declared : listener.annotations()) {
-                ListenerAnnotation annotation = new ListenerAnnotation(declared, factory);
+                ListenerAttributes annotation = new ListenerAttributes(declared, factory);
+                attributes.add(annotation);
                 String system = annotation.system();
                 DelayedListenerRegistry registry = (system != null) ? this.systems.apply(system)
                         : this.registry.getObject();
-                register(registry, listener, handler(registry, listener, factory), annotation);
+                register(registry, listener, handler(registry.handlers(), listener, annotation, factory), annotation);
+            }
+            for (DelayedSchedule declared : schedules(listener.method())) {
+                declare(new ScheduleAttributes(declared, factory), attributes);
             }
         }
-        catch (IllegalArgumentException ex) {
+        catch (IllegalArgumentException | IllegalStateException ex) {
             throw listener.invalid(String.valueOf(ex.getMessage()), ex);
         }
     }
 
-    private static HandlerMethodAdapter handler(DelayedListenerRegistry registry, Found listener,
-            @Nullable ConfigurableBeanFactory factory) {
-        Method invocable;
-        try {
-            invocable = AopUtils.selectInvocableMethod(listener.method(), listener.bean().getClass());
+    private void declare(ScheduleAttributes schedule, List<ListenerAttributes> listeners) {
+        QueueName given = schedule.queue();
+        List<QueueName> all = listeners.stream().flatMap((listener) -> listener.queues().stream()).toList();
+        if (given == null && all.size() != 1) {
+            throw new IllegalArgumentException(
+                    "queue of @DelayedSchedule must be one of those of the listener, which are " + all);
         }
-        catch (IllegalStateException ex) {
-            throw new IllegalArgumentException(ex.getMessage(), ex);
-        }
-        return registry.handlers().create(listener.bean(), listener.method(), invocable, factory);
+        QueueName queue = (given != null) ? given : all.get(0);
+        ListenerAttributes owner = listeners.stream()
+            .filter((listener) -> listener.queues().contains(queue))
+            .findFirst()
+            .orElseThrow(() -> new IllegalArgumentException(
+                    "queue of @DelayedSchedule must be one of those of the listener, which are %s, but was '%s'"
+                        .formatted(all, queue)));
+        this.schedules.apply(owner.system()).declare(queue, schedule.definition(), schedule.payload());
     }
 
-    private void register(DelayedListenerRegistry registry, Found listener, HandlerMethodAdapter handler,
-            ListenerAnnotation annotation) {
-        List<QueueName> queues = annotation.queues();
-        PayloadTypeAgreement.Reader reader = new PayloadTypeAgreement.Reader(listener.beanName(),
-                InvalidListenerException.describe(listener.method()), handler.payloadType());
-        PayloadTypeAgreement agreement = this.payloads.computeIfAbsent(registry, (key) -> new PayloadTypeAgreement());
-        queues.forEach((queue) -> agreement.join(queue, reader));
-        MessageHandler called = annotation.isTransactional()
-                ? registry.handlers().transactional(handler, listener.method()) : handler;
+    private static HandlerMethodAdapter handler(HandlerMethodFactory handlers, Found listener,
+            ListenerAttributes annotation, @Nullable ConfigurableBeanFactory factory) {
+        Integer batchSize = annotation.batchSize();
+        return (batchSize != null) ? handlers.createBatch(listener.bean(), listener.method(), batchSize)
+                : handlers.create(listener.bean(), listener.method(), factory);
+    }
+
+    private static void register(DelayedListenerRegistry registry, Found listener, HandlerMethodAdapter handler,
+            ListenerAttributes annotation) {
         String given = annotation.id();
         String base = (given != null) ? given : listener.beanName() + "." + listener.method().getName();
-        String id = base;
-        for (int i = 2; !registry.register(container(registry, id, queues, called, annotation)); i++) {
+        ListenerDefinition definition = new ListenerDefinition(base, annotation.queues(),
+                annotation.isTransactional() ? registry.handlers().transactional(handler, annotation.queues())
+                        : handler,
+                annotation::settings, annotation.errorHandler(), listener.reader(handler.payloadType()));
+        for (int i = 2; registry.register(definition) == null; i++) {
             if (given != null) {
-                throw new IllegalArgumentException("id must be unique, but another listener has '%s'".formatted(id));
+                throw new IllegalArgumentException("id must be unique, but another listener has '%s'".formatted(given));
             }
-            id = base + "#" + i;
+            definition = definition.withId(base + "#" + i);
         }
-    }
-
-    private static QueueListenerContainer container(DelayedListenerRegistry registry, String id, List<QueueName> queues,
-            MessageHandler handler, ListenerAnnotation annotation) {
-        ListenerCounters counters = new ListenerCounters();
-        MessageHandler observed = registry.handlers().observed(handler, id);
-        List<PartitionBinding> listened = queues.stream()
-            .map((queue) -> new PartitionBinding(id, Partition.first(queue),
-                    annotation.settings(registry.defaults(queue)), observed, counters, registry.events(queue, id)))
-            .toList();
-        return new QueueListenerContainer(id, listened, counters);
     }
 
     /** Holds an annotated method with its annotations. */
     private record Found(Object bean, String beanName, Method method, List<DelayedListener> annotations) {
+
+        PayloadTypeAgreement.Reader reader(@Nullable Type payloadType) {
+            return new PayloadTypeAgreement.Reader(
+                    "method '%s' of bean '%s'".formatted(InvalidListenerException.describe(this.method), this.beanName),
+                    payloadType);
+        }
 
         InvalidListenerException invalid(String problem, @Nullable Throwable cause) {
             return new InvalidListenerException(this.beanName, InvalidListenerException.describe(this.method), problem,

@@ -4,8 +4,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 
+import io.delayqueue.listener.handler.HandlerOutage;
 import io.delayqueue.listener.poll.ListenerStatistics;
 import io.delayqueue.listener.poll.PollLoopStatus;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Controls a listener at run time. Found in the {@link DelayedListenerRegistry} by its
@@ -30,7 +32,8 @@ public interface ListenerContainer {
 
     /**
      * Ends claiming and releases messages that no handler has started. Running handlers
-     * continue, with their leases renewed, for up to the shutdown timeout.
+     * continue, with their leases renewed, for up to the shutdown timeout; then they are
+     * interrupted or cancelled, as by a stop of the application.
      */
     void stop();
 
@@ -53,6 +56,13 @@ public interface ListenerContainer {
      * Returns how many more messages it could handle now, by queue; empty while stopped.
      */
     Map<String, Integer> freeHandlers();
+
+    /**
+     * Returns why it handles no message although it runs, for example because the broker
+     * that it forwards to is away; {@code null} if there is no such reason. A listener of
+     * several queues returns the longest outage.
+     */
+    @Nullable HandlerOutage outage();
 
     /** Returns its loops, one for each partition of its queues; empty while stopped. */
     List<PollLoopStatus> loops();

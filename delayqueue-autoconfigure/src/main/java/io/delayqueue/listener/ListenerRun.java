@@ -15,13 +15,13 @@ import io.delayqueue.QueueName;
 import io.delayqueue.listener.poll.ClockJumpLog;
 import io.delayqueue.listener.poll.DeadLetterCleaner;
 import io.delayqueue.listener.poll.HandlerExecutor;
+import io.delayqueue.listener.poll.LoopTimer;
 import io.delayqueue.listener.poll.Nanos;
 import io.delayqueue.listener.poll.PollLoop;
 import io.delayqueue.listener.poll.PollLoopContext;
 import io.delayqueue.listener.poll.PrimaryPartitions;
 import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.listener.poll.StoreOutageLog;
-import io.delayqueue.listener.poll.TimerThread;
 import io.delayqueue.store.routing.StoreComponents;
 
 import org.springframework.context.ApplicationEventPublisher;
@@ -45,7 +45,7 @@ final class ListenerRun {
 
     private final PollLoopContext context;
 
-    private final TimerThread timer = new TimerThread();
+    private final LoopTimer timer;
 
     private final HandlerExecutor executor;
 
@@ -58,6 +58,8 @@ final class ListenerRun {
 
     private final NodeHeartbeat heartbeat;
 
+    private final ScheduleFiring firing;
+
     private final AtomicBoolean reports = new AtomicBoolean();
 
     private volatile boolean retired;
@@ -65,15 +67,18 @@ final class ListenerRun {
     ListenerRun(StoreComponents store, ApplicationEventPublisher events, ClockJumpLog clocks,
             SharedListenerSettings settings, NodeHeartbeat heartbeat) {
         this.heartbeat = heartbeat;
+        this.timer = settings.execution().timers().get();
         this.store = store;
         this.executor = new HandlerExecutor(settings.virtualThreads(), store.messages().isBlocking(),
                 settings.execution().executor());
         this.context = new PollLoopContext(store.messages(), events, this.executor, this.timer,
                 new StoreOutageLog(System::nanoTime, this.executor::log), clocks, store.partitions(),
                 store.wakeUps().announcesPrimaryPollers()
-                        ? new PrimaryPartitions(settings.safetyPoll(), System::nanoTime) : null,
-                settings, System::nanoTime);
+                        ? new PrimaryPartitions(settings.safetyPoll(), this.timer::nanoTime) : null,
+                settings, this.timer::nanoTime);
         this.cleaner = new DeadLetterCleaner(this.context);
+        this.firing = new ScheduleFiring(store.schedules(), store.wakeUps(), this.timer, settings.safetyPoll(),
+                store.events());
     }
 
     PollLoopContext context() {
@@ -93,9 +98,10 @@ final class ListenerRun {
     void add(QueueName queue) {
         this.queues.add(queue);
         this.cleaner.add(queue);
+        this.firing.add(queue);
         this.store.registrar().register(queue);
         if (this.reports.compareAndSet(false, true)) {
-            this.timer.after(NodeHeartbeat.FIRST, this::report);
+            this.timer.upkeep(NodeHeartbeat.FIRST, this::report);
             this.timer.every(NodeHeartbeat.PERIOD, this::report);
         }
     }
@@ -105,8 +111,12 @@ final class ListenerRun {
         return List.copyOf(this.queues);
     }
 
+    /** Unregisters a queue that a listener no longer listens to. */
     void remove(QueueName queue) {
         this.queues.remove(queue);
+        if (!this.queues.contains(queue)) {
+            this.cleaner.remove(queue);
+        }
     }
 
     /** Also registers the queues: at launch, the store may have been unavailable. */
@@ -120,6 +130,7 @@ final class ListenerRun {
     /** Prevents further launches by this run. */
     void retire() {
         this.retired = true;
+        this.firing.close();
     }
 
     boolean isRetired() {

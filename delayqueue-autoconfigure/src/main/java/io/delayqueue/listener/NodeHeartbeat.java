@@ -10,6 +10,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 import io.delayqueue.admin.NodeStatus.ListenerStatus;
+import io.delayqueue.listener.handler.HandlerOutage;
 import io.delayqueue.store.NodeRegistry;
 import io.delayqueue.store.NodeStatusCodec;
 import io.delayqueue.store.StoreFutures;
@@ -101,7 +102,7 @@ public final class NodeHeartbeat {
     private static ListenerStatus status(ListenerContainer listener) {
         return new ListenerStatus(listener.id(), listener.queues(), listener.concurrency(),
                 listener.freeHandlers().values().stream().mapToInt(Integer::intValue).sum(), listener.isRunning(),
-                listener.isPaused());
+                listener.isPaused(), HandlerOutage.describe(listener.outage()));
     }
 
     /** Removes the status of this node, as it stops. */

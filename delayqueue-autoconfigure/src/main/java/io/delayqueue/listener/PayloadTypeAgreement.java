@@ -14,6 +14,7 @@ import tools.jackson.databind.JsonNode;
 
 import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * Checks that all listeners of a queue read the same payload type. Each message goes to
@@ -30,33 +31,50 @@ final class PayloadTypeAgreement {
     private final Map<QueueName, List<Reader>> readers = new HashMap<>();
 
     /**
-     * Adds a listener to the queue, and logs a warning if it is not the only one.
-     * @throws IllegalArgumentException if another listener of the queue reads another
-     * type
+     * Adds a listener to its queues, and logs a warning for each that has another one.
+     * @throws IllegalArgumentException if another listener of a queue reads another type;
+     * the listener is added to no queue then
      */
-    synchronized void join(QueueName queue, Reader reader) {
-        List<Reader> others = this.readers.computeIfAbsent(queue, (name) -> new ArrayList<>());
-        for (Reader other : others) {
-            if (!other.agreesWith(reader)) {
-                throw new IllegalArgumentException(
-                        ("it reads messages of queue '%s' as %s, but method '%s' of bean '%s' reads them as %s. "
-                                + "Each message goes to only one of the two: use one payload type, Object to accept "
-                                + "any JSON, or a queue for each type")
-                            .formatted(queue, reader.typeName(), other.method(), other.beanName(), other.typeName()));
+    synchronized void join(List<QueueName> queues, Reader reader) {
+        queues.forEach((queue) -> check(queue, reader));
+        for (QueueName queue : queues) {
+            List<Reader> others = this.readers.computeIfAbsent(queue, (name) -> new ArrayList<>());
+            if (!others.isEmpty()) {
+                logger.warn("{} and {} share the messages of queue '{}': each message is handled by only one of them",
+                        StringUtils.capitalize(others.get(0).name()), reader.name(), queue);
             }
+            others.add(reader);
         }
-        if (!others.isEmpty()) {
-            Reader first = others.get(0);
-            logger.warn(
-                    "Methods '{}' (bean '{}') and '{}' (bean '{}') share the messages of queue '{}': each message is "
-                            + "handled by only one of them",
-                    first.method(), first.beanName(), reader.method(), reader.beanName(), queue);
-        }
-        others.add(reader);
     }
 
-    /** Holds the payload type of a listener; {@code null} if it reads no payload. */
-    record Reader(String beanName, String method, @Nullable Type type) {
+    private void check(QueueName queue, Reader reader) {
+        for (Reader other : this.readers.getOrDefault(queue, List.of())) {
+            if (!other.agreesWith(reader)) {
+                throw new IllegalArgumentException(("it reads messages of queue '%s' as %s, but %s reads them as %s. "
+                        + "Each message goes to only one of the two: use one payload type, Object to accept "
+                        + "any JSON, or a queue for each type")
+                    .formatted(queue, reader.typeName(), other.name(), other.typeName()));
+            }
+        }
+    }
+
+    /** Removes a listener from its queues. */
+    synchronized void leave(List<QueueName> queues, Reader reader) {
+        for (QueueName queue : queues) {
+            this.readers.computeIfPresent(queue, (name, all) -> {
+                all.removeIf((each) -> each == reader);
+                return all.isEmpty() ? null : all;
+            });
+        }
+    }
+
+    /**
+     * Holds the payload type of a listener.
+     *
+     * @param name names the listener in a sentence
+     * @param type {@code null} if it reads no payload
+     */
+    record Reader(String name, @Nullable Type type) {
 
         private boolean agreesWith(Reader other) {
             return this.type == null || other.type == null || this.type == JsonNode.class

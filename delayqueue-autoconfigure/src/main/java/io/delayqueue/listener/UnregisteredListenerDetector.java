@@ -7,6 +7,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 import io.delayqueue.DelayedListener;
+import io.delayqueue.DelayedSchedule;
 import io.delayqueue.listener.handler.InvalidListenerException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -18,9 +19,9 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.AnnotationUtils;
 
 /**
- * Finds beans with listener methods that the container did not create at startup. Creates
- * those that only their factory defers, as that of a scoped proxy does until the proxy is
- * injected.
+ * Finds beans with listener methods that the bean factory has not created at startup, so
+ * that their listeners do not run. Creates the products of factories and of scoped
+ * proxies, warns of lazy beans, and fails the start for a bean that is not a singleton.
  */
 final class UnregisteredListenerDetector {
 
@@ -78,8 +79,9 @@ final class UnregisteredListenerDetector {
 
     private Collection<Method> methods(String beanName) {
         Class<?> type = this.beanFactory.getType(beanName, false);
-        return (type != null && AnnotationUtils.isCandidateClass(type, DelayedListener.class))
-                ? this.listenerMethods.apply(type) : Set.of();
+        return (type != null
+                && AnnotationUtils.isCandidateClass(type, Set.of(DelayedListener.class, DelayedSchedule.class)))
+                        ? this.listenerMethods.apply(type) : Set.of();
     }
 
     private void create(String beanName, Collection<Method> methods) {

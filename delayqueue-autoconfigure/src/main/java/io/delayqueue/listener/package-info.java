@@ -4,7 +4,8 @@
  * (when it claims) and {@code DeliveryProcessor} (how a message is handled and settled);
  * {@code LeaseRenewer} renews leases meanwhile.
  * {@link io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor} finds the
- * handlers, {@code HandlerMethodAdapter} calls them.
+ * handlers, {@link io.delayqueue.listener.DelayedListenerEndpoint}s are registered by
+ * calls, and {@code HandlerMethodAdapter} calls both.
  * <p>
  * Threads: loops have none, see {@code PollLoopScheduler}; handler threads, whose number
  * {@code HandlerConcurrencyLimiter} limits; one timer for the process; and up to eight

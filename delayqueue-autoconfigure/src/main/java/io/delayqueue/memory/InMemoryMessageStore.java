@@ -22,16 +22,23 @@ import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.admin.DueForecast;
+import io.delayqueue.admin.MessageScanPage;
 import io.delayqueue.admin.MessageSelection;
+import io.delayqueue.admin.ScanSelection;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.DeadLetterCursor;
+import io.delayqueue.store.DeadLetterHeaders;
 import io.delayqueue.store.DeadLetterRequest;
+import io.delayqueue.store.DueCounts;
 import io.delayqueue.store.DueTime;
+import io.delayqueue.store.HeldRevision;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.LedgerChanges;
+import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.ListedMessage;
+import io.delayqueue.store.LocatedId;
 import io.delayqueue.store.MessageCursor;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
@@ -47,10 +54,13 @@ import io.delayqueue.store.Pause;
 import io.delayqueue.store.QueueInspector;
 import io.delayqueue.store.QueueRegistry;
 import io.delayqueue.store.RecordedDeadLetter;
+import io.delayqueue.store.RetryingStep;
+import io.delayqueue.store.RevisionPage;
 import io.delayqueue.store.UnstartedLease;
 import io.delayqueue.store.WakeUps;
 import io.delayqueue.store.envelope.Envelope;
 import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.schedule.ScheduleStore;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,6 +79,8 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     private final MemoryWakeUps wakeUps = new MemoryWakeUps();
 
     private final MemoryPartitionLayoutStore records = new MemoryPartitionLayoutStore(this, this.wakeUps);
+
+    private final MemoryScheduleStore schedules = new MemoryScheduleStore(this, this.wakeUps);
 
     private final Map<Partition, JournalCalls> journals = new ConcurrentHashMap<>();
 
@@ -100,6 +112,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     public CompletableFuture<List<SendResult>> schedule(PartitionTarget target, List<NewMessage> messages) {
         Transition<List<SendResult>> transition = (queue, now) -> {
             messages.forEach((message) -> queue.requireSameGroup(message, now));
+            messages.forEach((message) -> queue.requireWindow(message, now));
             return each(messages, (message) -> queue.send(message, target.offer(), now));
         };
         return messages.stream().allMatch(NewMessage::unique) ? in(target.partition(), transition)
@@ -139,7 +152,12 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
     @Override
     public CompletableFuture<List<Boolean>> acknowledge(Partition partition, List<Lease> leases) {
-        return in(partition, (queue, now) -> each(leases, queue::acknowledge));
+        return in(partition, (queue, now) -> each(leases, (lease) -> queue.acknowledge(lease, now)));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> expire(Lease lease) {
+        return in(lease.partition(), (queue, now) -> queue.expire(lease));
     }
 
     @Override
@@ -201,6 +219,22 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     @Override
+    public CompletableFuture<RevisionPage> heldRevisions(Partition partition, String cursor) {
+        return in(partition, (queue, now) -> new RevisionPage(queue.revisions(), RevisionPage.END));
+    }
+
+    @Override
+    public CompletableFuture<List<HeldRevision>> heldRevisions(Partition partition, List<LedgerEntry> messages) {
+        return in(partition, (queue, now) -> each(messages, queue::heldRevision));
+    }
+
+    @Override
+    public RecordedDeadLetter toDeadLetter(NewMessage message, String deadLetterId, String cause, Instant now) {
+        return new RecordedDeadLetter(deadLetterId,
+                MemoryDeadLetter.of(message, deadLetterId, cause, now.toEpochMilli()).toBytes());
+    }
+
+    @Override
     public CompletableFuture<Integer> restoreDeadLetters(Partition partition, long deadline,
             List<RecordedDeadLetter> deadLetters) {
         return in(partition, (queue, now) -> {
@@ -212,6 +246,11 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     @Override
     public CompletableFuture<Boolean> purge(Partition partition, String deadLetterId) {
         return in(partition, (queue, now) -> queue.purge(deadLetterId));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> removeRedriven(Partition partition, String deadLetterId) {
+        return in(partition, (queue, now) -> queue.removeDeadLetter(deadLetterId));
     }
 
     @Override
@@ -230,7 +269,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
         Envelope envelope = this.codec.read(message.envelope);
         return new StoredMessage(summary.queue(), summary.id(), summary.state(), summary.dueAt(), summary.leasedUntil(),
                 summary.expiresAt(), summary.priority(), summary.group(), summary.failures(), summary.lapses(),
-                EnvelopeCodec.text(envelope), envelope.headers());
+                summary.failureReasons(), EnvelopeCodec.text(envelope), envelope.headers());
     }
 
     @Override
@@ -270,6 +309,11 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
         return this.records;
     }
 
+    /** Returns the schedules of its queues. */
+    public ScheduleStore schedules() {
+        return this.schedules;
+    }
+
     /** Returns the inspector of its queues. */
     public QueueInspector queueInspector() {
         return new Inspector();
@@ -285,6 +329,17 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
         return this.nodes;
     }
 
+    /**
+     * Removes all messages, dead letters and names of queues. The layouts of partitions
+     * remain, as they are settings.
+     */
+    public void clear() {
+        this.queues.clear();
+        this.journals.clear();
+        this.registry.clear();
+        this.schedules.clear();
+    }
+
     /** Returns whether this store is empty, for tests that check for leaks. */
     boolean isEmpty() {
         return this.queues.isEmpty();
@@ -293,14 +348,15 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     private <T> CompletableFuture<T> in(PartitionTarget target, Transition<T> transition) {
         return in(target.partition(), (queue, now) -> {
             this.records.requireUpToDate(target);
-            requireInTime(target.offer(), now);
+            requireInTime(target, now);
             return transition.apply(queue, now);
         });
     }
 
-    private static void requireInTime(@Nullable Offer offer, long now) {
+    private static void requireInTime(PartitionTarget target, long now) {
+        Offer offer = target.offer();
         if (offer != null) {
-            requireInTime(offer.deadline(), now);
+            requireInTime(offer.deadline().applyAsLong(target.partition()), now);
         }
     }
 
@@ -368,6 +424,38 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
         public CompletableFuture<List<ListedMessage>> messages(Partition partition, MessageSelection selection,
                 @Nullable MessageCursor after, int limit) {
             return in(partition, (queue, now) -> queue.view(now).messages(selection, after, limit));
+        }
+
+        @Override
+        public CompletableFuture<DueCounts> dueCounts(Partition partition, List<Instant> ends) {
+            return in(partition, (queue, now) -> queue.view(now).dueCounts(ends));
+        }
+
+        @Override
+        public CompletableFuture<MessageScanPage> scan(Partition partition, ScanSelection selection, String idPrefix,
+                @Nullable String cursor) {
+            return in(partition, (queue, now) -> scans(partition, queue, now).scan(selection, idPrefix));
+        }
+
+        @Override
+        public CompletableFuture<RetryingStep> countRetrying(Partition partition, @Nullable String cursor) {
+            return in(partition, (queue, now) -> scans(partition, queue, now).countRetrying());
+        }
+
+        @Override
+        public CompletableFuture<LocatedId> locate(Partition partition, String id, @Nullable String cursor) {
+            int version = InMemoryMessageStore.this.records.of(partition).version();
+            return in(partition, (queue, now) -> scans(partition, queue, now).locate(id, version));
+        }
+
+        @Override
+        public CompletableFuture<DeadLetterHeaders> deadLetterHeaders(Partition partition, @Nullable String cursor,
+                int limit) {
+            return in(partition, (queue, now) -> scans(partition, queue, now).deadLetterHeaders(cursor, limit));
+        }
+
+        private static MemoryScans scans(Partition partition, MemoryQueue queue, long now) {
+            return new MemoryScans(queue, partition.queue(), now);
         }
 
     }

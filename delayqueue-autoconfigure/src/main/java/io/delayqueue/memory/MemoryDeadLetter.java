@@ -8,7 +8,9 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 
 import io.delayqueue.DeadLetter;
@@ -29,6 +31,15 @@ record MemoryDeadLetter(String deadLetterId, String id, long died, long due, int
     /** Orders dead letters by their time, the oldest first. */
     static final Comparator<MemoryDeadLetter> BY_DEATH = Comparator.comparingLong(MemoryDeadLetter::died)
         .thenComparing(MemoryDeadLetter::deadLetterId);
+
+    /** Returns the dead letter of a message that was never stored. */
+    static MemoryDeadLetter of(NewMessage message, String deadLetterId, String cause, long now) {
+        Duration timeToLive = message.timeToLive();
+        return new MemoryDeadLetter(deadLetterId, message.id(), now,
+                message.due().relative() ? now + message.due().millis() : message.due().millis(), 0, 0,
+                (timeToLive != null) ? timeToLive.toMillis() : MemoryMessage.NONE, message.priority(), message.group(),
+                cause, "", message.envelope());
+    }
 
     /** Returns whether a page, the latest first, has it after the cursor. */
     boolean isBefore(DeadLetterCursor cursor) {
@@ -102,6 +113,15 @@ record MemoryDeadLetter(String deadLetterId, String id, long died, long due, int
             // A codec of the application may throw anything.
             return null;
         }
+    }
+
+    /** Returns those after the cursor, the latest first. */
+    static List<MemoryDeadLetter> page(Collection<MemoryDeadLetter> all, @Nullable DeadLetterCursor cursor, int limit) {
+        return all.stream()
+            .filter((deadLetter) -> cursor == null || deadLetter.isBefore(cursor))
+            .sorted(BY_DEATH.reversed())
+            .limit(limit)
+            .toList();
     }
 
 }

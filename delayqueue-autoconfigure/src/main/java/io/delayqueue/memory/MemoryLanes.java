@@ -10,6 +10,8 @@ import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
 import io.delayqueue.MessageLimits;
+import io.delayqueue.store.FailedAttempts;
+import io.delayqueue.store.Offer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,6 +66,19 @@ final class MemoryLanes {
 
     boolean holds(@Nullable String group) {
         return group != null && this.groups.containsKey(group);
+    }
+
+    /**
+     * Sets the failed attempts of a message that is restored, which waits for its retry
+     * unless it waits in its group.
+     */
+    void setFailed(MemoryMessage message, @Nullable Offer offer) {
+        FailedAttempts failed = (offer != null) ? offer.failedOf(message.id) : FailedAttempts.NONE;
+        message.failures = failed.count();
+        if (failed.dueMillis() != null && lane(message).remove(message)) {
+            message.due = failed.dueMillis();
+            lane(message).add(message);
+        }
     }
 
     /** Removes a message from its lane to be leased. It stays the head of its group. */

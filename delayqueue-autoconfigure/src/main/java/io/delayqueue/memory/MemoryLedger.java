@@ -1,17 +1,20 @@
 package io.delayqueue.memory;
 
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
+import io.delayqueue.store.HeldRevision;
 import io.delayqueue.store.LedgerChange;
 import io.delayqueue.store.LedgerChanges;
 import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.LedgerEntry.Kind;
 import io.delayqueue.store.LedgerRequest;
+import io.delayqueue.store.Offer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,14 +38,61 @@ final class MemoryLedger {
     }
 
     boolean hasEnded(MemoryMessage message) {
-        LedgerEntry entry = LedgerEntry.ended(message.revision, message.id);
-        return message.revision != 0 && (this.open.containsKey(entry) || this.recorded.containsKey(entry));
+        return message.revision != 0 && hasEnded(LedgerEntry.ended(message.revision, message.id));
+    }
+
+    boolean hasEnded(LedgerEntry entry) {
+        return this.open.containsKey(entry) || this.recorded.containsKey(entry);
+    }
+
+    /** Returns what a queue has of a message; {@code there} has its id. */
+    HeldRevision heldRevision(LedgerEntry message, @Nullable MemoryMessage there) {
+        long held = (there != null) ? there.revision : 0;
+        MemoryMessage successor = (there != null) ? there.successor : null;
+        return new HeldRevision(held >= message.revision() || hasEnded(message)
+                || (successor != null && successor.revision == message.revision()), held);
+    }
+
+    static Map<String, Long> revisions(Collection<MemoryMessage> messages) {
+        Map<String, Long> revisions = new HashMap<>();
+        for (MemoryMessage message : messages) {
+            if (message.revision != 0) {
+                revisions.put(message.id, message.revision);
+            }
+        }
+        return revisions;
+    }
+
+    /** Keeps out what a request has made void, whether it is here or not. */
+    void keepOut(String id, @Nullable Offer offer, long now) {
+        if (offer == null) {
+            return;
+        }
+        long until = Micros.floorToMillis(now) + Offer.VOID_MEMORY.toMillis();
+        for (long revision : offer.voidsOf(id)) {
+            LedgerEntry entry = LedgerEntry.ended(revision, id);
+            if (!this.open.containsKey(entry)) {
+                this.recorded.putIfAbsent(entry, until);
+            }
+        }
     }
 
     /** Records that a message has ended, unless it became a dead letter. */
     void ended(@Nullable MemoryMessage message) {
         if (message != null && message.revision != 0) {
-            this.open.putIfAbsent(LedgerEntry.ended(message.revision, message.id), 0L);
+            LedgerEntry entry = LedgerEntry.ended(message.revision, message.id);
+            this.recorded.remove(entry);
+            this.open.putIfAbsent(entry, 0L);
+        }
+    }
+
+    /**
+     * Records that the retry of a message was moved by a journal: the time before may be
+     * about to be recorded.
+     */
+    void rescheduled(MemoryMessage message, @Nullable Offer offer) {
+        if (offer != null && message.isTried()) {
+            failed(message);
         }
     }
 
@@ -92,6 +142,7 @@ final class MemoryLedger {
             this.open.put(new LedgerEntry(Kind.LOST, now, ""), 0L);
         }
         long forget = now + request.keep().toMillis();
+        request.held().forEach((entry) -> this.open.replace(entry, now + request.claim().toMillis()));
         request.recorded().forEach((entry) -> recorded(entry, forget, deadLetters));
         this.recorded.values().removeIf((until) -> until < now);
         List<LedgerEntry> free = this.open.entrySet()
@@ -113,6 +164,24 @@ final class MemoryLedger {
         }
         return new LedgerChanges(request.journal(), count, committedAt, this.open.size() + (long) this.recorded.size(),
                 changes);
+    }
+
+    /** Returns the value of a change; {@code null} if there is nothing to record. */
+    static @Nullable LedgerChange change(LedgerEntry entry, Map<String, MemoryMessage> messages,
+            Map<String, MemoryDeadLetter> deadLetters) {
+        return switch (entry.kind()) {
+            case FAILED -> failure(entry, messages.get(entry.name()));
+            case DEAD_LETTERED -> {
+                MemoryDeadLetter deadLetter = deadLetters.get(entry.name());
+                yield (deadLetter != null) ? new LedgerChange(entry, deadLetter.toBytes()) : LedgerChange.of(entry);
+            }
+            case ENDED, DEAD_LETTER_REMOVED, LOST -> LedgerChange.of(entry);
+        };
+    }
+
+    private static @Nullable LedgerChange failure(LedgerEntry entry, @Nullable MemoryMessage message) {
+        return (message != null && message.revision == entry.revision())
+                ? LedgerChange.failed(entry, message.failures, message.leased ? null : message.due) : null;
     }
 
     private void recorded(LedgerEntry entry, long forget, Map<String, MemoryDeadLetter> deadLetters) {

@@ -3,6 +3,7 @@ package io.delayqueue.memory;
 import java.time.Instant;
 import java.util.Comparator;
 
+import io.delayqueue.FailureReasons;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.MessageState;
 import io.delayqueue.MessageSummary;
@@ -10,6 +11,7 @@ import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Offer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,11 +77,19 @@ final class MemoryMessage {
 
     String firstFailure = "";
 
+    String lastFailure = "";
+
+    /** When the handler failed last, ms. */
+    long lastFailedAt;
+
     /** Whether it must not be retried when its lease ends. */
     boolean cancelled;
 
     /** Its row in a journal; 0 if there is none. */
     final long revision;
+
+    /** Its duplicate window, ms; {@link #NONE} for none. */
+    long window = NONE;
 
     /** The message that replaces it when its lease ends. */
     @Nullable MemoryMessage successor;
@@ -99,6 +109,9 @@ final class MemoryMessage {
                 dueMillis(sent.due(), now), sent.revision());
         if (sent.timeToLive() != null) {
             message.expiry = message.due + DueTime.ceilToMillis(sent.timeToLive());
+        }
+        if (sent.duplicateWindow() != null) {
+            message.window = DueTime.ceilToMillis(sent.duplicateWindow());
         }
         return message;
     }
@@ -152,6 +165,14 @@ final class MemoryMessage {
         return !this.leased ? this.due : isPlain() ? Micros.floorToMillis(now) : this.wanted;
     }
 
+    /**
+     * Returns its due time without that of a retry, which stores do not keep for a plain
+     * message.
+     */
+    Instant ownDue(long now) {
+        return Instant.ofEpochMilli(isPlain() ? dueForSender(now) : this.wanted);
+    }
+
     private boolean keepsItsDueTime() {
         return !isPlain() && this.failures == 0;
     }
@@ -166,7 +187,41 @@ final class MemoryMessage {
         long due = this.leased ? dueAfterLapse() : this.due;
         return new MessageSummary(queue.value(), this.id, live ? MessageState.LEASED : MessageState.SCHEDULED,
                 live ? null : Instant.ofEpochMilli(due), live ? Micros.toInstant(this.deadline) : null, expiresAt(),
-                this.lane, this.group, this.failures, this.lapses);
+                this.lane, this.group, this.failures, this.lapses, failureReasons());
+    }
+
+    private @Nullable FailureReasons failureReasons() {
+        if (this.failures == 0) {
+            return null;
+        }
+        String first = this.firstFailure.isEmpty() ? null : this.firstFailure;
+        return this.lastFailure.isEmpty() ? new FailureReasons(first, null, null)
+                : new FailureReasons(first, this.lastFailure, Instant.ofEpochMilli(this.lastFailedAt));
+    }
+
+    /** Returns whether it came back from a lease. */
+    boolean isTried() {
+        return this.failures + this.lapses > 0 || this.token != NONE;
+    }
+
+    /** Counts a failure of its handler. */
+    void failed(String failure, long nowMillis) {
+        String line = failure.replace('\n', ' ');
+        if (this.failures == 0) {
+            this.firstFailure = line;
+        }
+        this.failures++;
+        this.lastFailure = line;
+        this.lastFailedAt = nowMillis;
+    }
+
+    /** Returns whether a journal recorded it after a request; {@code null} for none. */
+    boolean isLaterThan(@Nullable Offer offer) {
+        return offer != null && this.revision > offer.revision();
+    }
+
+    boolean isLaterThan(MemoryMessage other) {
+        return other.revision != 0 && this.revision > other.revision;
     }
 
     /** Returns whether its lease is followed by something other than a next attempt. */

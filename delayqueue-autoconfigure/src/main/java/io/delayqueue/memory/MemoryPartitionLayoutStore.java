@@ -89,8 +89,8 @@ final class MemoryPartitionLayoutStore implements PartitionLayoutStore {
     }
 
     @Override
-    public CompletableFuture<Instant> now(QueueName queue) {
-        return this.store.in(Partition.first(queue), (content, now) -> Instant.ofEpochMilli(Micros.ceilToMillis(now)));
+    public CompletableFuture<Instant> now(Partition partition) {
+        return this.store.in(partition, (content, now) -> Instant.ofEpochMilli(Micros.ceilToMillis(now)));
     }
 
 }

@@ -29,8 +29,8 @@ import io.delayqueue.store.DeadLetterCursor;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.HeldRevision;
 import io.delayqueue.store.Lease;
-import io.delayqueue.store.LedgerChange;
 import io.delayqueue.store.LedgerChanges;
 import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.LedgerRequest;
@@ -70,6 +70,8 @@ final class MemoryQueue {
 
     private final MemoryLedger ledger = new MemoryLedger();
 
+    private final MemoryDuplicates duplicates = new MemoryDuplicates();
+
     private boolean wakeUp;
 
     MemoryQueue(Partition name) {
@@ -77,7 +79,7 @@ final class MemoryQueue {
     }
 
     boolean isEmpty() {
-        return this.messages.isEmpty() && this.dead.isEmpty() && this.ledger.isEmpty();
+        return this.messages.isEmpty() && this.dead.isEmpty() && this.ledger.isEmpty() && this.duplicates.isEmpty();
     }
 
     /** Returns whether workers should poll, and resets that. */
@@ -87,9 +89,14 @@ final class MemoryQueue {
         return taken;
     }
 
-    /** Returns whether it holds a message of this id, or others of its group. */
+    /** Returns whether it holds or keeps out this id, or holds others of its group. */
     boolean holds(NewMessage sent, long now) {
-        return find(sent.id(), now) != null || this.lanes.holds(sent.group());
+        return find(sent.id(), now) != null || this.lanes.holds(sent.group()) || this.duplicates.keepsOut(sent, now);
+    }
+
+    /** Rejects a message that the number of duplicate windows does not allow. */
+    void requireWindow(NewMessage sent, long now) {
+        this.duplicates.requireRoom(sent, find(sent.id(), now) != null, this.name.queue(), now);
     }
 
     /** Rejects a message that would replace or succeed one of another group. */
@@ -106,37 +113,63 @@ final class MemoryQueue {
         boolean restored = offer != null && offer.restores() && !sent.due().relative();
         MemoryMessage fresh = MemoryMessage.of(sent, restored ? 0 : now);
         MemoryMessage there = waitingOrLeased(fresh.id, now);
-        if (this.ledger.hasEnded(fresh) || (there != null && fresh.revision != 0 && there.revision > fresh.revision)) {
+        if (this.ledger.hasEnded(fresh) || (there != null && there.isLaterThan(fresh))) {
             return sent(fresh, SendOutcome.KEPT, now);
         }
+        if (there == null && this.duplicates.keepsOut(sent, now)) {
+            return new SendResult(this.name.queue().value(), sent.id(), null, SendOutcome.DEDUPLICATED);
+        }
         if (there == null) {
-            fresh.failures = (offer != null) ? Objects.requireNonNullElse(offer.failures(), 0) : 0;
+            this.ledger.keepOut(sent.id(), offer, now);
             put(fresh);
+            this.lanes.setFailed(fresh, offer);
             return sent(fresh, SendOutcome.SCHEDULED, now);
         }
         if (fresh.revision != 0 && there.revision == fresh.revision) {
-            return sent(there, SendOutcome.RECORDED, now);
+            return new SendResult(this.name.queue().value(), there.id, there.ownDue(now), SendOutcome.RECORDED);
         }
         boolean replace = sent.onDuplicate() == OnDuplicate.REPLACE;
         if (there.leased) {
-            if (there.successor != null && fresh.revision != 0 && there.successor.revision == fresh.revision) {
-                return sent(there.successor, SendOutcome.RECORDED, now);
-            }
-            if (isLater(there.successor, fresh) || (!replace && !there.isFollowedBy(sent, now))) {
-                return sent((there.successor != null) ? there.successor : there, SendOutcome.KEPT, now);
-            }
-            this.ledger.ended(there.successor);
-            there.successor = fresh;
-            return sent(fresh, SendOutcome.AFTER_CURRENT, now);
+            return follow(there, fresh, replace || there.isFollowedBy(sent, now), now);
         }
         if (!replace) {
             return sent(there, SendOutcome.KEPT, now);
         }
+        this.ledger.keepOut(sent.id(), offer, now);
         fresh.token = there.token; // a later lease needs a later token
         remove(there);
         this.ledger.ended(there);
         put(fresh);
         return sent(fresh, SendOutcome.REPLACED, now);
+    }
+
+    /** Makes a message the successor of a leased one, if it is to follow that. */
+    private SendResult follow(MemoryMessage there, MemoryMessage fresh, boolean follows, long now) {
+        MemoryMessage next = there.successor;
+        if (next != null && fresh.revision != 0 && next.revision == fresh.revision) {
+            return sent(next, SendOutcome.RECORDED, now);
+        }
+        if ((next != null && next.isLaterThan(fresh)) || !follows) {
+            return sent((next != null) ? next : there, SendOutcome.KEPT, now);
+        }
+        this.ledger.ended(next);
+        there.successor = fresh;
+        fresh.window = MemoryMessage.NONE;
+        return sent(fresh, SendOutcome.AFTER_CURRENT, now);
+    }
+
+    /**
+     * Stores an occurrence of a schedule, due when it was even if that is past, unless
+     * its id is held.
+     */
+    void sendOccurrence(NewMessage sent) {
+        if (!holds(sent.id())) {
+            put(MemoryMessage.of(sent, 0));
+        }
+    }
+
+    boolean holds(String id) {
+        return this.messages.containsKey(id);
     }
 
     private SendResult sent(MemoryMessage message, SendOutcome outcome, long now) {
@@ -164,10 +197,9 @@ final class MemoryQueue {
     }
 
     private DeadLetterEvent deadLetterExpired(MemoryMessage message, long now) {
-        String deadLetterId = new Lease(this.name, message.id, Long.toString(now)).deadLetterId();
-        addDeadLetter(message, deadLetterId, new DeadLetterRequest("expired", false, Instant.ofEpochMilli(message.due)),
-                now);
-        return new DeadLetterEvent(this.name.queue().value(), message.id, deadLetterId, message.failures, "expired");
+        String id = new Lease(this.name, message.id, Long.toString(now)).deadLetterId();
+        addDeadLetter(message, id, new DeadLetterRequest("expired", false, Instant.ofEpochMilli(message.due)), now);
+        return new DeadLetterEvent(this.name.queue().value(), message.id, id, message.failures, "expired");
     }
 
     private void endLapsedLeases(long now, long usualLease) {
@@ -197,7 +229,14 @@ final class MemoryQueue {
                 message.revision);
     }
 
-    boolean acknowledge(Lease lease) {
+    boolean acknowledge(Lease lease, long now) {
+        return change(lease, (message) -> {
+            this.duplicates.begin(message, now);
+            end(message);
+        });
+    }
+
+    boolean expire(Lease lease) {
         return change(lease, this::end);
     }
 
@@ -215,10 +254,7 @@ final class MemoryQueue {
 
     boolean retry(Lease lease, Duration delay, String failure, long now) {
         return change(lease, (message) -> {
-            if (message.failures == 0) {
-                message.firstFailure = failure;
-            }
-            message.failures++;
+            message.failed(failure, Micros.floorToMillis(now));
             message.redelivery = Redelivery.NONE;
             returnToQueue(message, MemoryMessage.dueMillis(DueTime.after(delay), now));
             this.ledger.failed(message);
@@ -262,12 +298,16 @@ final class MemoryQueue {
     }
 
     CancelResult cancel(String id, @Nullable Offer offer, long now) {
+        this.ledger.keepOut(id, offer, now);
         MemoryMessage there = waitingOrLeased(id, now);
-        if (there == null || isLater(there, offer)) {
+        if (there == null || !there.leased) {
+            this.duplicates.end(id);
+        }
+        if (there == null || there.isLaterThan(offer)) {
             return CancelResult.NOT_FOUND;
         }
         if (there.leased) {
-            if (there.successor != null && isLater(there.successor, offer)) {
+            if (there.successor != null && there.successor.isLaterThan(offer)) {
                 return CancelResult.LEASED;
             }
             there.cancelled = true;
@@ -282,15 +322,20 @@ final class MemoryQueue {
 
     RescheduleResult reschedule(String id, DueTime due, @Nullable Offer offer, long now) {
         MemoryMessage there = waitingOrLeased(id, now);
-        if (there == null || isLater(there, offer)) {
+        if (there == null || there.isLaterThan(offer)) {
             return RescheduleResult.NOT_FOUND;
         }
         if (there.leased) {
             return RescheduleResult.LEASED;
         }
+        Long only = (offer != null) ? offer.dueThere() : null;
+        if (only != null && there.ownDue(now).toEpochMilli() != only) {
+            return RescheduleResult.NOT_FOUND;
+        }
         remove(there);
         there.moveTo(MemoryMessage.dueMillis(due, now));
         put(there);
+        this.ledger.rescheduled(there, offer);
         return RescheduleResult.RESCHEDULED;
     }
 
@@ -308,10 +353,15 @@ final class MemoryQueue {
     }
 
     boolean purge(String deadLetterId) {
-        return removeDeadLetter(deadLetterId);
+        boolean purged = removeDeadLetter(deadLetterId);
+        if (purged) {
+            this.duplicates.end(Lease.idOf(deadLetterId));
+        }
+        return purged;
     }
 
-    private boolean removeDeadLetter(String deadLetterId) {
+    /** Removes a dead letter, and leaves the duplicate window of its id. */
+    boolean removeDeadLetter(String deadLetterId) {
         boolean removed = this.dead.remove(deadLetterId) != null;
         if (removed) {
             this.ledger.removed(deadLetterId);
@@ -327,7 +377,7 @@ final class MemoryQueue {
             .sorted(MemoryDeadLetter.BY_DEATH)
             .limit(MessageStore.BATCH_LIMIT)
             .toList();
-        old.forEach((deadLetter) -> removeDeadLetter(deadLetter.deadLetterId()));
+        old.forEach((deadLetter) -> purge(deadLetter.deadLetterId()));
         return old.size();
     }
 
@@ -337,6 +387,7 @@ final class MemoryQueue {
                         death.failed() ? message.failures + 1 : message.failures, message.lapses, message.timeToLive(),
                         message.lane, message.group, death.cause(), message.firstFailure, message.envelope));
         this.ledger.deadLettered(message, deadLetterId);
+        this.duplicates.begin(message, now);
     }
 
     /** Returns the message of that id; first ends its lease if it has run out. */
@@ -379,34 +430,20 @@ final class MemoryQueue {
         this.wakeUp = true;
     }
 
-    private static boolean isLater(MemoryMessage message, @Nullable Offer offer) {
-        return offer != null && message.revision > offer.revision();
-    }
-
-    private static boolean isLater(@Nullable MemoryMessage message, MemoryMessage than) {
-        return message != null && than.revision != 0 && message.revision > than.revision;
-    }
-
     /** Forgets changes that a journal has recorded, and returns others. */
     LedgerChanges changes(LedgerRequest request, long count, long committedAt, long now) {
-        return this.ledger.changes(request, count, committedAt, Micros.floorToMillis(now), this::change, this.dead);
+        return this.ledger.changes(request, count, committedAt, Micros.floorToMillis(now),
+                (entry) -> MemoryLedger.change(entry, this.messages, this.dead), this.dead);
     }
 
-    private @Nullable LedgerChange change(LedgerEntry entry) {
-        return switch (entry.kind()) {
-            case FAILED -> failure(entry);
-            case DEAD_LETTERED -> {
-                MemoryDeadLetter deadLetter = this.dead.get(entry.name());
-                yield (deadLetter != null) ? new LedgerChange(entry, deadLetter.toBytes()) : LedgerChange.of(entry);
-            }
-            case ENDED, DEAD_LETTER_REMOVED, LOST -> LedgerChange.of(entry);
-        };
+    /** Returns the revisions of the messages that are here, by ids. */
+    Map<String, Long> revisions() {
+        return MemoryLedger.revisions(this.messages.values());
     }
 
-    private @Nullable LedgerChange failure(LedgerEntry entry) {
-        MemoryMessage message = this.messages.get(entry.name());
-        return (message != null && message.revision == entry.revision())
-                ? LedgerChange.failed(entry, message.failures, message.leased ? null : message.due) : null;
+    /** Returns what is here of a message. */
+    HeldRevision heldRevision(LedgerEntry message) {
+        return this.ledger.heldRevision(message, this.messages.get(message.name()));
     }
 
     /** Stores dead letters again that are not here, and returns how many. */
@@ -439,15 +476,11 @@ final class MemoryQueue {
         this.wakeUp |= this.lanes.remove(message);
     }
 
-    /**
-     * Returns the message of that id; if its lease has run out, what follows the lease.
-     */
+    /** Returns the message of that id, or the successor if its lease has run out. */
     @Nullable MemoryMessage find(String id, long now) {
         MemoryMessage message = this.messages.get(id);
-        if (message == null || !message.leased || message.deadline > now || !message.isSuperseded()) {
-            return message;
-        }
-        return message.successor;
+        boolean replaced = message != null && message.leased && message.deadline <= now && message.isSuperseded();
+        return (message != null && replaced) ? message.successor : message;
     }
 
     MemoryQueueView view(long now) {
@@ -460,12 +493,7 @@ final class MemoryQueue {
 
     /** Returns the dead letters after the cursor, the latest first. */
     List<MemoryDeadLetter> deadLetters(@Nullable DeadLetterCursor cursor, int limit) {
-        return this.dead.values()
-            .stream()
-            .filter((deadLetter) -> cursor == null || deadLetter.isBefore(cursor))
-            .sorted(MemoryDeadLetter.BY_DEATH.reversed())
-            .limit(limit)
-            .toList();
+        return MemoryDeadLetter.page(this.dead.values(), cursor, limit);
     }
 
 }

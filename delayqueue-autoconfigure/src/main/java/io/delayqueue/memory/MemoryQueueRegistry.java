@@ -23,6 +23,10 @@ final class MemoryQueueRegistry implements QueueRegistry {
         return CompletableFuture.completedFuture(this.names.remove(queue.value()));
     }
 
+    void clear() {
+        this.names.clear();
+    }
+
     @Override
     public CompletableFuture<List<QueueName>> list(String after, int limit) {
         return CompletableFuture

@@ -3,6 +3,7 @@ package io.delayqueue.memory;
 import java.time.Instant;
 import java.util.List;
 import java.util.NavigableSet;
+import java.util.function.Function;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
@@ -10,6 +11,8 @@ import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.admin.DueForecast;
 import io.delayqueue.admin.MessageSelection;
+import io.delayqueue.admin.ScanSelection;
+import io.delayqueue.store.DueCounts;
 import io.delayqueue.store.ListedMessage;
 import io.delayqueue.store.MessageCursor;
 import io.delayqueue.store.PartitionCounts;
@@ -69,6 +72,31 @@ record MemoryQueueView(QueueName queue, MemoryLanes lanes, NavigableSet<MemoryMe
             .sorted((one, other) -> one.position().compareTo(other.position()))
             .limit(limit)
             .toList();
+    }
+
+    /** Returns the messages of a selection, in no order. */
+    Stream<MemoryMessage> of(ScanSelection selection) {
+        return switch (selection) {
+            case ALL -> Stream.of(this.lanes.waiting(), this.leased.stream(), this.lanes.waitingBehind())
+                .flatMap(Function.identity());
+            case SCHEDULED -> this.lanes.waiting();
+            case DUE -> this.lanes.due(Micros.floorToMillis(this.now));
+            case LEASED -> this.leased.stream();
+            case WAITING_IN_GROUP -> this.lanes.waitingBehind();
+            case RETRYING ->
+                Stream.concat(this.lanes.waiting(), this.leased.stream()).filter((message) -> message.failures > 0);
+            case DEAD -> Stream.empty();
+        };
+    }
+
+    DueCounts dueCounts(List<Instant> ends) {
+        long lapsed = lapsed().size();
+        long nowMillis = Micros.floorToMillis(this.now);
+        List<Long> until = ends.stream()
+            .map((end) -> this.lanes.due(Math.max(nowMillis, end.toEpochMilli())).count() + lapsed)
+            .toList();
+        return new DueCounts(Micros.toInstant(this.now), this.lanes.due(nowMillis).count() + lapsed, until,
+                this.lanes.size() - this.lanes.followers() + lapsed, this.lanes.followers());
     }
 
     private static MessageCursor position(MessageSelection listing, MemoryMessage message) {

@@ -10,7 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notifies listeners when a message is added to a queue.
+ * Notifies listeners when a message is added to a queue, or its schedules are changed.
  * <p>
  * <strong>Threads.</strong> Any. Listeners are called on the thread that changed the
  * queue, which holds no lock of the store then.
@@ -28,9 +28,13 @@ final class MemoryWakeUps {
     }
 
     void notifyListeners(Partition queue) {
+        notifyListeners(queue, WakeUpSignal.POLL_NOW);
+    }
+
+    void notifyListeners(Partition queue, WakeUpSignal signal) {
         for (Registration registration : this.registrations) {
             if (registration.queue.equals(queue)) {
-                registration.notifyListeners();
+                registration.notifyListeners(signal);
             }
         }
     }
@@ -51,9 +55,9 @@ final class MemoryWakeUps {
          * Calls the listener; a failure must not make the completed transition look
          * failed.
          */
-        void notifyListeners() {
+        void notifyListeners(WakeUpSignal signal) {
             try {
-                this.listener.onWakeUp(WakeUpSignal.POLL_NOW);
+                this.listener.onWakeUp(signal);
             }
             catch (RuntimeException ex) {
                 logger.warn("An alarm of queue '{}' failed; its worker finds messages by its safety poll", this.queue,

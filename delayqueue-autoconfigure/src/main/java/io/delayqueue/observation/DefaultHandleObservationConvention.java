@@ -28,6 +28,9 @@ public final class DefaultHandleObservationConvention implements HandleObservati
 
     @Override
     public KeyValues getHighCardinalityKeyValues(HandleObservationContext context) {
+        if (context.deliveries().size() > 1) {
+            return KeyValues.of(HighCardinality.BATCH_SIZE.withValue(Integer.toString(context.deliveries().size())));
+        }
         return KeyValues.of(HighCardinality.ID.withValue(context.delivery().id()),
                 HighCardinality.ATTEMPT.withValue(Integer.toString(context.delivery().attempt())));
     }

@@ -75,7 +75,7 @@ public enum DelayQueueObservation implements ObservationDocumentation {
         /** The number of the attempt, from 1. */
         ATTEMPT("delayqueue.attempt"),
 
-        /** The number of messages sent together. */
+        /** The number of messages sent or handled together. */
         BATCH_SIZE("messaging.batch.message_count");
 
         private final String key;

@@ -138,12 +138,14 @@ public final class MessageObservations {
 
     /**
      * Observes a handler.
+     * @param deliveries the messages that it receives, at least one
+     * @param headers the headers of these messages, in the same order
      * @param handler returns the end of the handling; {@code null} if it has ended
      * @return the result of {@code handler}
      */
-    public @Nullable CompletionStage<?> handle(Delivery delivery, String listener, Map<String, String> headers,
-            Handler handler) throws Throwable {
-        HandleObservationContext context = new HandleObservationContext(delivery, listener, headers);
+    public @Nullable CompletionStage<?> handle(List<Delivery> deliveries, String listener,
+            List<Map<String, String>> headers, Handler handler) throws Throwable {
+        HandleObservationContext context = new HandleObservationContext(deliveries, listener, headers);
         Observation observation = started(
                 () -> DelayQueueObservation.HANDLE.observation(this.handle, HANDLE, () -> context, this.registry));
         CompletionStage<?> stage;

@@ -1,8 +1,10 @@
 package io.delayqueue.redis;
 
+import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -12,7 +14,7 @@ import io.delayqueue.store.NewMessage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decodes the content of a dead letter; {@code add_dead_letter} in
+ * Decodes and encodes the content of a dead letter; {@code add_dead_letter} in
  * prelude-settlements.lua defines its form.
  *
  * @param deadLetteredAt when it became a dead letter, ms
@@ -60,6 +62,54 @@ public record DeadLetterContent(long deadLetteredAt, long due, int failures, int
                 ScriptCodec.name(Arrays.copyOfRange(content, start, (int) groupEnd)),
                 text(content, (int) groupEnd, (int) causeEnd), text(content, (int) causeEnd, (int) firstEnd),
                 Arrays.copyOfRange(content, (int) firstEnd, content.length));
+    }
+
+    /**
+     * Returns the first line of the cause, of which at least the beginning is in the
+     * given bytes; the one of {@link #UNREADABLE} if they do not have the form.
+     */
+    static String causeLine(byte[] beginning) {
+        Matcher header = HEADER.matcher(
+                new String(beginning, 0, Math.min(beginning.length, MAX_HEADER_LENGTH), StandardCharsets.ISO_8859_1));
+        if (!header.lookingAt()) {
+            return UNREADABLE.cause();
+        }
+        String groupLength = header.group(7);
+        long start = header.end() + ((groupLength != null) ? Long.parseLong(groupLength) : 0);
+        long end = start + Long.parseLong(header.group(8));
+        if (start > beginning.length) {
+            return UNREADABLE.cause();
+        }
+        return text(beginning, (int) start, (int) Math.min(end, beginning.length)).lines().findFirst().orElse("");
+    }
+
+    /**
+     * Returns the content of a message that was never stored.
+     * @param now the time, ms
+     * @param stamped its stamp and envelope
+     */
+    static DeadLetterContent of(NewMessage message, String cause, long now, byte[] stamped) {
+        long due = message.due().relative() ? now + message.due().millis() : message.due().millis();
+        Duration timeToLive = message.timeToLive();
+        String group = message.group();
+        return new DeadLetterContent(now, due, 0, 0,
+                new Life((timeToLive != null) ? timeToLive.toMillis() : 0, message.priority()),
+                (group != null) ? group : "", cause, "", stamped);
+    }
+
+    /** Returns the content in the form that {@link #parse} reads. */
+    byte[] toBytes() {
+        byte[] group = ScriptCodec.bytesOfName(this.groupOrEmpty);
+        byte[] reason = this.cause.getBytes(StandardCharsets.UTF_8);
+        byte[] first = this.firstFailure.getBytes(StandardCharsets.UTF_8);
+        String lane = this.life.lane() + ((group.length > 0) ? "+" + group.length : "");
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        bytes.writeBytes(ScriptCodec.bytes("%d:%d:%d:%d:%d:%s:%d:%d:".formatted(this.deadLetteredAt, this.due,
+                this.failures, this.lapses, this.life.millis(), lane, reason.length, first.length)));
+        for (byte[] part : List.of(group, reason, first, this.stamped)) {
+            bytes.writeBytes(part);
+        }
+        return bytes.toByteArray();
     }
 
     private static String text(byte[] content, int start, int end) {

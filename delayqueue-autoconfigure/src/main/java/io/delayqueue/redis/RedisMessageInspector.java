@@ -66,7 +66,7 @@ public final class RedisMessageInspector implements MessageInspector {
         return new StoredMessage(queue.value(), id, leased ? MessageState.LEASED : MessageState.SCHEDULED,
                 leased ? null : Instant.ofEpochMilli(time), leased ? ScriptCodec.ofMicros(time) : null,
                 details.expiresAt(), details.lane(), details.group(), attempts.failures(), attempts.lapses(),
-                EnvelopeCodec.text(envelope), envelope.headers());
+                Attempts.reasonsOf(reply.get(2)), EnvelopeCodec.text(envelope), envelope.headers());
     }
 
     @Override

@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
@@ -28,6 +30,8 @@ import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.HeldRevision;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.LedgerChange;
 import io.delayqueue.store.LedgerChanges;
@@ -38,7 +42,9 @@ import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.RecordedDeadLetter;
+import io.delayqueue.store.RevisionPage;
 import io.delayqueue.store.UnstartedLease;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -80,14 +86,28 @@ public final class RedisMessageStore implements MessageStore {
     /** Outcome of a settlement that was left to another call. */
     private static final int LEFT = 2;
 
+    /** Outcome of a message whose id is kept out by its duplicate window. */
+    private static final int DEDUPLICATED = 7;
+
+    /** Outcome of a message that the number of duplicate windows does not allow. */
+    private static final int EXCEEDS_WINDOWS = 8;
+
+    /** Outcome of a settlement that another call with one key more makes. */
+    private static final int HAS_WINDOW = 3;
+
     private static final int CLAIM_HEADER = 8;
 
     private static final int CHANGES_HEADER = 4;
 
     private final RedisScriptExecutor redis;
 
+    /** {@code null} if sends are not merged. */
+    private final @Nullable SendMerger merger;
+
     public RedisMessageStore(RedisScriptExecutor redis) {
         this.redis = redis;
+        Duration limit = redis.mergedLimit();
+        this.merger = (limit != null) ? new SendMerger(this::scheduleWithin, limit, System::nanoTime) : null;
     }
 
     @Override
@@ -100,14 +120,24 @@ public final class RedisMessageStore implements MessageStore {
         if (target.offer() != null || !messages.stream().allMatch(RedisMessageStore::isPlain)) {
             return scheduleEach(target, messages);
         }
+        if (this.merger != null && messages.size() == 1 && messages.get(0).unique()) {
+            return this.merger.schedule(target, messages.get(0));
+        }
         return this.redis.send(target.partition(), ScriptArguments.ofSend(target, messages))
+            .thenCompose((reply) -> reply.isEmpty() ? scheduleEach(target, messages)
+                    : CompletableFuture.completedFuture(toResults(target, messages, reply)));
+    }
+
+    private CompletableFuture<List<SendResult>> scheduleWithin(PartitionTarget target, List<NewMessage> messages,
+            Duration limit) {
+        return this.redis.send(limit, target.partition(), ScriptArguments.ofSend(target, messages))
             .thenCompose((reply) -> reply.isEmpty() ? scheduleEach(target, messages)
                     : CompletableFuture.completedFuture(toResults(target, messages, reply)));
     }
 
     private static boolean isPlain(NewMessage message) {
         return message.priority() == MessageLimits.NORMAL_PRIORITY && message.timeToLive() == null
-                && message.group() == null;
+                && message.group() == null && message.duplicateWindow() == null;
     }
 
     private List<SendResult> toResults(PartitionTarget target, List<NewMessage> messages, List<Object> dues) {
@@ -122,20 +152,29 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     private CompletableFuture<List<SendResult>> scheduleEach(PartitionTarget target, List<NewMessage> messages) {
-        return this.redis.schedule(target.partition(), ScriptArguments.ofSchedule(target, messages, false))
+        return this.redis
+            .schedule(target.partition(), haveWindows(messages), ScriptArguments.ofSchedule(target, messages, false))
             .thenApply((reply) -> toResults(target, messages, reply, RedisMessageStore::toResult));
     }
 
     @Override
     public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget target,
             List<NewMessage> messages) {
-        return this.redis.schedule(target.partition(), ScriptArguments.ofSchedule(target, messages, true))
+        return this.redis
+            .schedule(target.partition(), haveWindows(messages), ScriptArguments.ofSchedule(target, messages, true))
             .thenApply(
                     (reply) -> toResults(target, messages, reply, (at, message, outcome, due) -> (outcome == NOT_HELD)
                             ? Optional.empty() : Optional.of(toResult(at, message, outcome, due))));
     }
 
+    private static boolean haveWindows(List<NewMessage> messages) {
+        return messages.stream().anyMatch((message) -> message.duplicateWindow() != null);
+    }
+
     private <T> List<T> toResults(PartitionTarget target, List<NewMessage> messages, List<Object> reply, Sent<T> form) {
+        if (number(reply.get(1)) == EXCEEDS_WINDOWS) {
+            throw messages.get((int) number(reply.get(2))).exceedsWindows(target.queue());
+        }
         if (number(reply.get(1)) == CHANGES_GROUP) {
             throw messages.get((int) number(reply.get(2))).changesGroup(target.queue());
         }
@@ -149,13 +188,21 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     private static SendResult toResult(PartitionTarget target, NewMessage message, int outcome, long due) {
+        if (outcome == DEDUPLICATED) {
+            return new SendResult(target.queue().value(), message.id(), null, SendOutcome.DEDUPLICATED);
+        }
         return new SendResult(target.queue().value(), message.id(), Instant.ofEpochMilli(due),
                 (outcome == HELD) ? SendOutcome.RECORDED : SEND_OUTCOMES[outcome]);
     }
 
     @Override
     public CompletableFuture<ClaimResult> claim(Partition partition, ClaimRequest request) {
-        return this.redis.run(RedisScripts.CLAIM, partition, ScriptArguments.ofClaim(request))
+        byte[][] arguments = ScriptArguments.ofClaim(request);
+        // Expired messages begin their duplicate windows only where they are
+        // dead-lettered.
+        return ((request.policy() == ExpiryPolicy.DEAD_LETTER)
+                ? this.redis.withDuplicates(RedisScripts.CLAIM, partition, arguments)
+                : this.redis.run(RedisScripts.CLAIM, partition, arguments))
             .thenApply((reply) -> toClaim(partition, reply));
     }
 
@@ -202,12 +249,33 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<List<Boolean>> acknowledge(Partition partition, List<Lease> leases) {
-        return this.redis.run(RedisScripts.ACKNOWLEDGE, partition, ScriptArguments.byToken(leases))
-            .thenCompose((reply) -> {
-                logRefusedWakeUp(partition, reply.get(0));
-                return (reply.size() == 1) ? CompletableFuture.completedFuture(Collections.nCopies(leases.size(), true))
-                        : complete(reply, leases, (rest) -> acknowledge(partition, rest));
-            });
+        return acknowledged(partition, leases,
+                this.redis.run(RedisScripts.ACKNOWLEDGE, partition, ScriptArguments.byToken(leases)));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> expire(Lease lease) {
+        List<Lease> leases = List.of(lease);
+        return acknowledged(lease.partition(), leases,
+                this.redis.run(RedisScripts.ACKNOWLEDGE, lease.partition(), ScriptArguments.ofExpired(lease)))
+            .thenApply((answers) -> answers.get(0));
+    }
+
+    private CompletableFuture<List<Boolean>> acknowledgeWithWindows(Partition partition, List<Lease> leases) {
+        return acknowledged(partition, leases,
+                this.redis.withDuplicates(RedisScripts.ACKNOWLEDGE, partition, ScriptArguments.byToken(leases)));
+    }
+
+    private CompletableFuture<List<Boolean>> acknowledged(Partition partition, List<Lease> leases,
+            CompletableFuture<List<Object>> answer) {
+        return answer.thenCompose((reply) -> {
+            logRefusedWakeUp(partition, reply.get(0));
+            if (reply.size() == 1) {
+                return CompletableFuture.completedFuture(Collections.nCopies(leases.size(), true));
+            }
+            return complete(reply, leases, (rest) -> acknowledge(partition, rest)).thenCompose((done) -> repeat(done,
+                    leases, indexesOf(reply, HAS_WINDOW), (rest) -> acknowledgeWithWindows(partition, rest)));
+        });
     }
 
     /**
@@ -216,11 +284,16 @@ public final class RedisMessageStore implements MessageStore {
      */
     private static <T> CompletableFuture<List<Boolean>> complete(List<Object> reply, List<T> leases,
             Function<List<T>, CompletableFuture<List<Boolean>>> again) {
-        List<Boolean> done = ScriptCodec.flags(reply, 1);
-        List<Integer> left = IntStream.range(0, leases.size())
-            .filter((i) -> number(reply.get(i + 1)) == LEFT)
-            .boxed()
-            .toList();
+        return repeat(ScriptCodec.flags(reply, 1), leases, indexesOf(reply, LEFT), again);
+    }
+
+    private static List<Integer> indexesOf(List<Object> reply, int outcome) {
+        return IntStream.range(0, reply.size() - 1).filter((i) -> number(reply.get(i + 1)) == outcome).boxed().toList();
+    }
+
+    /** Settles some leases in another call, and adds its answers to those given. */
+    private static <T> CompletableFuture<List<Boolean>> repeat(List<Boolean> done, List<T> leases, List<Integer> left,
+            Function<List<T>, CompletableFuture<List<Boolean>>> again) {
         if (left.isEmpty()) {
             return CompletableFuture.completedFuture(done);
         }
@@ -276,25 +349,25 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterRequest request) {
-        return this.redis
-            .run(RedisScripts.DEAD_LETTER, lease.partition(), bytesOfName(lease.id()), bytes(lease.token()),
-                    bytes(request.cause()), bytes(request.failed() ? 1 : 0), bytes(request.dueAt().toEpochMilli()))
+        byte[][] arguments = { bytesOfName(lease.id()), bytes(lease.token()), bytes(request.cause()),
+                bytes(request.failed() ? 1 : 0), bytes(request.dueAt().toEpochMilli()) };
+        return this.redis.run(RedisScripts.DEAD_LETTER, lease.partition(), arguments)
+            .thenCompose((reply) -> (number(reply.get(1)) == HAS_WINDOW)
+                    ? this.redis.withDuplicates(RedisScripts.DEAD_LETTER, lease.partition(), arguments)
+                    : CompletableFuture.completedFuture(reply))
             .thenApply((reply) -> isDone(lease.partition(), reply));
     }
 
     @Override
     public CompletableFuture<CancelResult> cancel(PartitionTarget target, String id) {
-        return this.redis
-            .run(RedisScripts.CANCEL, target.partition(),
-                    ScriptArguments.limited(target, bytesOfName(id), bytes(target.version())))
+        return this.redis.withDuplicates(RedisScripts.CANCEL, target.partition(), ScriptArguments.ofCancel(target, id))
             .thenApply((reply) -> outcome(target.partition(), reply, CANCEL_RESULTS));
     }
 
     @Override
     public CompletableFuture<RescheduleResult> reschedule(PartitionTarget target, String id, DueTime due) {
         return this.redis
-            .run(RedisScripts.RESCHEDULE, target.partition(),
-                    ScriptArguments.limited(target, bytesOfName(id), ScriptArguments.due(due), bytes(target.version())))
+            .run(RedisScripts.RESCHEDULE, target.partition(), ScriptArguments.ofReschedule(target, id, due))
             .thenApply((reply) -> outcome(target.partition(), reply, RESCHEDULE_RESULTS));
     }
 
@@ -326,6 +399,39 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     @Override
+    public CompletableFuture<RevisionPage> heldRevisions(Partition partition, String cursor) {
+        return this.redis.run(RedisScripts.HELD_REVISIONS, partition, bytes(cursor)).thenApply((reply) -> {
+            Map<String, Long> revisions = new LinkedHashMap<>();
+            for (int i = 1; i < reply.size(); i += 2) {
+                long revision = number(reply.get(i + 1));
+                if (revision > 0) { // a duplicate window is negative
+                    revisions.put(name(reply.get(i)), revision);
+                }
+            }
+            return new RevisionPage(revisions, text(reply.get(0)));
+        });
+    }
+
+    @Override
+    public CompletableFuture<List<HeldRevision>> heldRevisions(Partition partition, List<LedgerEntry> messages) {
+        List<byte[]> arguments = new ArrayList<>(List.of(new byte[0]));
+        messages.forEach((message) -> {
+            arguments.add(bytesOfName(message.name()));
+            arguments.add(bytes(message.revision()));
+        });
+        return this.redis.run(RedisScripts.HELD_REVISIONS, partition, arguments.toArray(byte[][]::new))
+            .thenApply((reply) -> IntStream.range(0, messages.size())
+                .mapToObj((i) -> new HeldRevision(number(reply.get(2 * i)) == 1, number(reply.get(2 * i + 1))))
+                .toList());
+    }
+
+    @Override
+    public RecordedDeadLetter toDeadLetter(NewMessage message, String deadLetterId, String cause, Instant now) {
+        return new RecordedDeadLetter(deadLetterId,
+                DeadLetterContent.of(message, cause, now.toEpochMilli(), ScriptArguments.stamped(message)).toBytes());
+    }
+
+    @Override
     public CompletableFuture<Integer> restoreDeadLetters(Partition partition, long deadline,
             List<RecordedDeadLetter> deadLetters) {
         List<byte[]> arguments = new ArrayList<>(List.of(bytes(deadline)));
@@ -339,13 +445,20 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<Boolean> purge(Partition partition, String deadLetterId) {
+        return this.redis.withDuplicates(RedisScripts.PURGE, partition, bytes(0), bytes(1), bytesOfName(deadLetterId))
+            .thenApply((reply) -> number(reply.get(0)) == 1);
+    }
+
+    /** Leaves the duplicate window of the id. */
+    @Override
+    public CompletableFuture<Boolean> removeRedriven(Partition partition, String deadLetterId) {
         return this.redis.run(RedisScripts.PURGE, partition, bytes(0), bytes(1), bytesOfName(deadLetterId))
             .thenApply((reply) -> number(reply.get(0)) == 1);
     }
 
     @Override
     public CompletableFuture<Integer> purgeOlderThan(Partition partition, Duration age) {
-        return this.redis.run(RedisScripts.PURGE, partition, bytes(age.toMillis()), bytes(BATCH_LIMIT))
+        return this.redis.withDuplicates(RedisScripts.PURGE, partition, bytes(age.toMillis()), bytes(BATCH_LIMIT))
             .thenApply((reply) -> (int) number(reply.get(0)));
     }
 

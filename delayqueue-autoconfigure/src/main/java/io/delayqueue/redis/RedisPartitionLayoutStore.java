@@ -71,8 +71,8 @@ public final class RedisPartitionLayoutStore implements PartitionLayoutStore {
     }
 
     @Override
-    public CompletableFuture<Instant> now(QueueName queue) {
-        return execute(Partition.first(queue), "", "", "")
+    public CompletableFuture<Instant> now(Partition partition) {
+        return execute(partition, "", "", "")
             .thenApply((reply) -> Instant.ofEpochMilli(ScriptCodec.number(reply.get(1))));
     }
 

@@ -11,17 +11,23 @@ import java.util.regex.Pattern;
 import io.delayqueue.MessageState;
 import io.delayqueue.MessageSummary;
 import io.delayqueue.admin.DueForecast;
+import io.delayqueue.admin.MessageScanPage;
 import io.delayqueue.admin.MessageSelection;
+import io.delayqueue.admin.ScanSelection;
 import io.delayqueue.redis.script.RedisScripts;
 import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.redis.script.ScriptCodec.Attempts;
 import io.delayqueue.redis.script.ScriptCodec.Details;
+import io.delayqueue.store.DeadLetterHeaders;
+import io.delayqueue.store.DueCounts;
 import io.delayqueue.store.ListedMessage;
+import io.delayqueue.store.LocatedId;
 import io.delayqueue.store.MessageCursor;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionCounts;
 import io.delayqueue.store.Pause;
 import io.delayqueue.store.QueueInspector;
+import io.delayqueue.store.RetryingStep;
 import org.jspecify.annotations.Nullable;
 
 import static io.delayqueue.redis.script.ScriptCodec.bytes;
@@ -45,8 +51,11 @@ public final class RedisQueueInspector implements QueueInspector {
 
     private final RedisScriptExecutor redis;
 
+    private final RedisScans scans;
+
     public RedisQueueInspector(RedisScriptExecutor redis) {
         this.redis = redis;
+        this.scans = new RedisScans(redis);
     }
 
     @Override
@@ -88,6 +97,39 @@ public final class RedisQueueInspector implements QueueInspector {
             });
     }
 
+    @Override
+    public CompletableFuture<DueCounts> dueCounts(Partition partition, List<Instant> ends) {
+        byte[][] times = ends.stream().map((end) -> bytes("@" + end.toEpochMilli())).toArray(byte[][]::new);
+        return this.redis.run(RedisScripts.STATISTICS, partition, times).thenApply((reply) -> {
+            long waiting = number(reply.get(5));
+            return new DueCounts(ScriptCodec.ofMicros(number(reply.get(9))), number(reply.get(1)),
+                    reply.subList(STATISTICS_FIELDS, reply.size()).stream().map(ScriptCodec::number).toList(),
+                    number(reply.get(0)) - waiting, waiting);
+        });
+    }
+
+    @Override
+    public CompletableFuture<MessageScanPage> scan(Partition partition, ScanSelection selection, String idPrefix,
+            @Nullable String cursor) {
+        return this.scans.scan(partition, selection, idPrefix, cursor);
+    }
+
+    @Override
+    public CompletableFuture<RetryingStep> countRetrying(Partition partition, @Nullable String cursor) {
+        return this.scans.countRetrying(partition, cursor);
+    }
+
+    @Override
+    public CompletableFuture<LocatedId> locate(Partition partition, String id, @Nullable String cursor) {
+        return this.scans.locate(partition, id, cursor);
+    }
+
+    @Override
+    public CompletableFuture<DeadLetterHeaders> deadLetterHeaders(Partition partition, @Nullable String cursor,
+            int limit) {
+        return this.scans.deadLetterHeaders(partition, cursor, limit);
+    }
+
     private static ListedMessage listed(Partition partition, MessageSelection listing, long now, List<Object> entry) {
         String member = ScriptCodec.raw(entry.get(0));
         String score = text(entry.get(1));
@@ -104,7 +146,8 @@ public final class RedisQueueInspector implements QueueInspector {
         return new ListedMessage(new MessageCursor(score, member),
                 new MessageSummary(partition.queue().value(), id, leased ? MessageState.LEASED : MessageState.SCHEDULED,
                         leased ? null : due, leased ? ScriptCodec.ofMicros(time) : null, details.expiresAt(),
-                        details.lane(), details.group(), tried.failures(), tried.lapses()));
+                        details.lane(), details.group(), tried.failures(), tried.lapses(),
+                        Attempts.reasonsOf(entry.get(2))));
     }
 
 }

@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
 
+import io.delayqueue.QueueName;
 import io.delayqueue.redis.replication.ReplicatedScriptRunner;
 import io.delayqueue.redis.replication.ReplicationRequirement;
 import io.delayqueue.redis.script.BlockingScriptRunner;
@@ -23,6 +24,8 @@ import io.delayqueue.redis.script.TimedScriptRunner;
 import io.delayqueue.store.LogExecutor;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.Partition;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
@@ -51,18 +54,24 @@ public final class RedisScriptExecutor implements AutoCloseable {
 
     private final String namespace;
 
+    /** The time limit of sends that are merged; {@code null} if they are not. */
+    private final @Nullable Duration mergedLimit;
+
     private final Map<Partition, RedisKeys> keys = new ConcurrentHashMap<>();
 
     private final AtomicBoolean refused = new AtomicBoolean();
 
     private final LogExecutor log;
 
+    /** Creates an executor that merges no sends. */
     public RedisScriptExecutor(ScriptRunner runner, String namespace) {
-        this(runner, runner, namespace, new LogExecutor());
+        this(runner, runner, namespace, new LogExecutor(), null);
     }
 
-    private RedisScriptExecutor(ScriptRunner runner, ScriptRunner sends, String namespace, LogExecutor log) {
+    private RedisScriptExecutor(ScriptRunner runner, ScriptRunner sends, String namespace, LogExecutor log,
+            @Nullable Duration mergedLimit) {
         this.log = log;
+        this.mergedLimit = mergedLimit;
         this.runner = runner;
         this.sends = sends;
         this.namespace = requireNamespace(namespace);
@@ -103,7 +112,7 @@ public final class RedisScriptExecutor implements AutoCloseable {
                 new SlotMoveRetryingScriptRunner(runner(factory, limit), limit, cluster), events,
                 new SlowCallLog(SlowCallLog.LATE, System::nanoTime, log));
         if (wait.replicas() == 0) {
-            return new RedisScriptExecutor(runner, runner, namespace, log);
+            return new RedisScriptExecutor(runner, runner, namespace, log, isLettuce(factory) ? limit : null);
         }
         if (!isLettuce(factory)) {
             throw new UnsuitableRedisException(
@@ -122,7 +131,8 @@ public final class RedisScriptExecutor implements AutoCloseable {
         ScriptRunner sends = new TimedScriptRunner(
                 new SlotMoveRetryingScriptRunner(LettuceDetection.replicated(factory, wait, limit), limit, cluster),
                 events, new SlowCallLog(SlowCallLog.LATE.plus(wait.timeout()), System::nanoTime, log));
-        return new RedisScriptExecutor(runner, sends, namespace, log);
+        // Sends that wait for replicas are batched there.
+        return new RedisScriptExecutor(runner, sends, namespace, log, null);
     }
 
     public static ScriptRunner runner(RedisConnectionFactory factory, Duration limit) {
@@ -185,6 +195,16 @@ public final class RedisScriptExecutor implements AutoCloseable {
         return this.runner.run(script, keysOf(partition).all(), arguments);
     }
 
+    /** Runs a call that concerns duplicate windows, which has one key more. */
+    CompletableFuture<List<Object>> withDuplicates(RedisScript script, Partition partition, byte[]... arguments) {
+        return this.runner.run(script, keysOf(partition).withDuplicates(), arguments);
+    }
+
+    /** Runs a script of schedules on the first partition of a queue. */
+    CompletableFuture<List<Object>> schedules(RedisScript script, QueueName queue, byte[]... arguments) {
+        return this.runner.run(script, keysOf(Partition.first(queue)).ofSchedules(), arguments);
+    }
+
     /** Runs the probe, on keys that no queue has; see {@link RedisKeys#tagOfProbe}. */
     public CompletableFuture<List<Object>> probe(int number) {
         return this.runner.run(RedisScripts.CHECK_SERVER, RedisKeys.ofProbe(this.namespace, number).all(),
@@ -201,9 +221,23 @@ public final class RedisScriptExecutor implements AutoCloseable {
         return this.sends.run(RedisScripts.SEND, keysOf(partition).ofSend(), arguments);
     }
 
-    /** Runs the script that stores any messages. */
-    CompletableFuture<List<Object>> schedule(Partition partition, byte[]... arguments) {
-        return this.sends.run(RedisScripts.SCHEDULE, keysOf(partition).all(), arguments);
+    /** Runs the script that takes the fewest keys, within a shorter time limit. */
+    CompletableFuture<List<Object>> send(Duration limit, Partition partition, byte[]... arguments) {
+        return this.sends.run(RedisScripts.SEND, keysOf(partition).ofSend(), arguments, limit);
+    }
+
+    /** Returns the time limit of sends that are merged; {@code null} if they are not. */
+    @Nullable Duration mergedLimit() {
+        return this.mergedLimit;
+    }
+
+    /**
+     * Runs the script that stores any messages.
+     * @param windows whether some of them have duplicate windows
+     */
+    CompletableFuture<List<Object>> schedule(Partition partition, boolean windows, byte[]... arguments) {
+        RedisKeys keys = keysOf(partition);
+        return this.sends.run(RedisScripts.SCHEDULE, windows ? keys.withDuplicates() : keys.all(), arguments);
     }
 
     /**

@@ -4,27 +4,27 @@ import io.delayqueue.QueueName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Binds the message being handled to the handler's thread, to detect that the handler
- * sends a message with the same id.
+ * Binds the messages being handled to the handler's thread, to detect that the handler
+ * sends a message with the id of one.
  * <p>
  * <strong>Threads.</strong> Thread-local: a send from another thread is not detected.
  */
 public final class CurrentMessageHolder {
 
-    private static final ThreadLocal<@Nullable Lease> CURRENT = new ThreadLocal<>();
+    private static final ThreadLocal<@Nullable Messages> CURRENT = new ThreadLocal<>();
 
     private CurrentMessageHolder() {
     }
 
     /**
-     * Binds a message to this thread.
-     * @param lease its lease; {@code null} to unbind
+     * Binds the messages that a handler receives to this thread.
+     * @param messages {@code null} to unbind
      * @return the previous binding, to be restored when the handler has returned
      */
-    public static @Nullable Lease bind(@Nullable Lease lease) {
-        Lease before = CURRENT.get();
-        if (lease != null) {
-            CURRENT.set(lease);
+    public static @Nullable Messages bind(@Nullable Messages messages) {
+        Messages before = CURRENT.get();
+        if (messages != null) {
+            CURRENT.set(messages);
         }
         else {
             CURRENT.remove();
@@ -32,10 +32,19 @@ public final class CurrentMessageHolder {
         return before;
     }
 
-    /** Returns whether this thread is handling the message with that id. */
+    /** Returns whether this thread is handling a message with that id. */
     public static boolean is(QueueName queue, String id) {
-        Lease current = CURRENT.get();
-        return current != null && current.id().equals(id) && current.queue().equals(queue);
+        Messages current = CURRENT.get();
+        return current != null && current.contains(queue, id);
+    }
+
+    /** Holds the messages that a handler receives. */
+    @FunctionalInterface
+    public interface Messages {
+
+        /** Returns whether one of them has that id. */
+        boolean contains(QueueName queue, String id);
+
     }
 
 }

@@ -8,6 +8,7 @@ import java.util.function.Function;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
+import io.delayqueue.SkipReason;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,6 +45,11 @@ final class FailureIsolatingEventRecorderFactory implements MessageEventRecorder
         each(this.factories, "of", (one) -> all.add(of.apply(one)));
         all.removeIf(MessageEventRecorder.NONE::equals);
         return all.isEmpty() ? MessageEventRecorder.NONE : new Isolating(all);
+    }
+
+    @Override
+    public void forget(QueueName queue, String listenerId) {
+        each(this.factories, "forget", (one) -> one.forget(queue, listenerId));
     }
 
     @Override
@@ -93,6 +99,11 @@ final class FailureIsolatingEventRecorderFactory implements MessageEventRecorder
         @Override
         public void sendFailed() {
             each("sendFailed", MessageEventRecorder::sendFailed);
+        }
+
+        @Override
+        public void occurrencesSkipped(SkipReason reason, long occurrences) {
+            each("occurrencesSkipped", (one) -> one.occurrencesSkipped(reason, occurrences));
         }
 
         @Override

@@ -12,9 +12,10 @@ import java.util.List;
  * @param claim how long other nodes do not get the returned changes
  * @param keep how long the store remembers an end after its row was deleted
  * @param recorded changes that the journal has recorded
+ * @param held changes that other nodes do not get, as the caller goes on recording them
  */
-public record LedgerRequest(String journal, long committedAt, Duration claim, Duration keep,
-        List<LedgerEntry> recorded) {
+public record LedgerRequest(String journal, long committedAt, Duration claim, Duration keep, List<LedgerEntry> recorded,
+        List<LedgerEntry> held) {
 
     /** Maximum number of changes of one call. */
     public static final int LIMIT = 1000;

@@ -1,6 +1,7 @@
 package io.delayqueue.store;
 
 import io.delayqueue.SendOutcome;
+import io.delayqueue.SkipReason;
 
 /**
  * Receives the events of the messages of one queue in this process. Has one method for
@@ -61,6 +62,10 @@ public interface MessageEventRecorder {
 
     /** A message was redelivered after its previous lease had run out. */
     default void redelivered() {
+    }
+
+    /** Occurrences of schedules were skipped. */
+    default void occurrencesSkipped(SkipReason reason, long occurrences) {
     }
 
     /** Lists the outcomes of a handler. */

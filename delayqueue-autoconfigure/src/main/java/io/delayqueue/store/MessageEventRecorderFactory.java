@@ -43,6 +43,10 @@ public interface MessageEventRecorderFactory {
      */
     MessageEventRecorder of(QueueName queue, String listenerId);
 
+    /** Discards what is kept for one queue of a message listener that was removed. */
+    default void forget(QueueName queue, String listenerId) {
+    }
+
     /**
      * Called after a script call.
      * @param script its name, one of a few dozen

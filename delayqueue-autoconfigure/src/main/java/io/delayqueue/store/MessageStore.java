@@ -1,6 +1,7 @@
 package io.delayqueue.store;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -43,6 +44,9 @@ public interface MessageStore {
 
     /** Maximum number of messages or leases of one call. */
     int BATCH_LIMIT = 100;
+
+    /** Maximum length of a failure that is stored with a message, in characters. */
+    int MAX_FAILURE = 500;
 
     /**
      * Number of content bytes after which a call stops reading, so that large messages do
@@ -96,10 +100,11 @@ public interface MessageStore {
      */
     CompletableFuture<List<Boolean>> acknowledge(Partition partition, List<Lease> leases);
 
-    /** Ends a lease and removes its message, because that has expired. */
-    default CompletableFuture<Boolean> expire(Lease lease) {
-        return acknowledge(lease.partition(), List.of(lease)).thenApply((answers) -> answers.get(0));
-    }
+    /**
+     * Ends a lease and removes its message, because that has expired. Begins no duplicate
+     * window, unlike {@link #acknowledge}.
+     */
+    CompletableFuture<Boolean> expire(Lease lease);
 
     /** Extends leases to at least {@code leaseTime} from now; never shortens one. */
     CompletableFuture<List<Boolean>> extend(Partition partition, List<Lease> leases, Duration leaseTime);
@@ -113,8 +118,8 @@ public interface MessageStore {
     /**
      * Ends a lease because the handler failed. The message is due again after
      * {@code delay}, unless it was cancelled in the meantime or has a successor.
-     * @param failure what went wrong, stored with the message; at most a few thousand
-     * characters
+     * @param failure what went wrong, stored with the message in one line; at most
+     * {@value #MAX_FAILURE} characters
      */
     CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure);
 
@@ -155,6 +160,25 @@ public interface MessageStore {
      * nothing if the partition belongs to another journal.
      */
     CompletableFuture<LedgerChanges> changes(Partition partition, LedgerRequest request);
+
+    /**
+     * Returns a page of the messages of a journal that a partition holds.
+     * @param cursor {@link RevisionPage#START}, or that of the page before
+     */
+    CompletableFuture<RevisionPage> heldRevisions(Partition partition, String cursor);
+
+    /**
+     * Returns what a partition has of messages of a journal, in their order.
+     * @param messages ended messages have the same form
+     */
+    CompletableFuture<List<HeldRevision>> heldRevisions(Partition partition, List<LedgerEntry> messages);
+
+    /**
+     * Returns the dead letter of a message that the store refused, in its own form.
+     * @param cause why it was refused
+     * @param now the time of the store
+     */
+    RecordedDeadLetter toDeadLetter(NewMessage message, String deadLetterId, String cause, Instant now);
 
     /**
      * Stores dead letters again that the partition has lost.

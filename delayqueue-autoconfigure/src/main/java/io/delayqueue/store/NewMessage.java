@@ -8,6 +8,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
+import io.delayqueue.StoreRefusedException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,12 +28,27 @@ import org.jspecify.annotations.Nullable;
  * partition
  * @param revision its row in a journal, which is deleted when the message has ended; 0 if
  * there is none. Identifies the send instead of {@code stamp}
+ * @param duplicateWindow how long its id is kept out after its end; {@code null} for no
+ * time
  */
 public record NewMessage(String id, boolean generated, DueTime due, OnDuplicate onDuplicate, int priority,
-        @Nullable Duration timeToLive, @Nullable String group, byte[] envelope, long stamp, long revision) {
+        @Nullable Duration timeToLive, @Nullable String group, byte[] envelope, long stamp, long revision,
+        @Nullable Duration duplicateWindow) {
+
+    /**
+     * The number of ids of a partition whose duplicate windows have begun, from which on
+     * messages with such a window are refused.
+     */
+    public static final int MAX_WINDOWS = 100_000;
 
     /** The greatest revision: seven digits of base 36. */
     public static final long MAX_REVISION = 78_364_164_095L;
+
+    /** Creates a message without a duplicate window. */
+    public NewMessage(String id, boolean generated, DueTime due, OnDuplicate onDuplicate, int priority,
+            @Nullable Duration timeToLive, @Nullable String group, byte[] envelope, long stamp, long revision) {
+        this(id, generated, due, onDuplicate, priority, timeToLive, group, envelope, stamp, revision, null);
+    }
 
     /** Creates a message without a row in a journal. */
     public NewMessage(String id, boolean generated, DueTime due, OnDuplicate onDuplicate, int priority,
@@ -69,7 +85,13 @@ public record NewMessage(String id, boolean generated, DueTime due, OnDuplicate 
     /** Returns this message with another due time. */
     public NewMessage dueAt(DueTime other) {
         return new NewMessage(this.id, this.generated, other, this.onDuplicate, this.priority, this.timeToLive,
-                this.group, this.envelope, this.stamp, this.revision);
+                this.group, this.envelope, this.stamp, this.revision, this.duplicateWindow);
+    }
+
+    /** Returns this message with a duplicate window. */
+    public NewMessage withDuplicateWindow(@Nullable Duration window) {
+        return new NewMessage(this.id, this.generated, this.due, this.onDuplicate, this.priority, this.timeToLive,
+                this.group, this.envelope, this.stamp, this.revision, window);
     }
 
     /** Returns whether the queue can hold neither its id nor its group yet. */
@@ -83,6 +105,15 @@ public record NewMessage(String id, boolean generated, DueTime due, OnDuplicate 
      */
     public String routingKey() {
         return (this.group != null) ? this.group : this.id;
+    }
+
+    /** Returns the exception for a send that the number of windows does not allow. */
+    public StoreRefusedException exceedsWindows(QueueName queue) {
+        return new StoreRefusedException(
+                ("Message '%s' of queue '%s' is refused: the duplicate windows of %,d of its ids have begun. Shorten the "
+                        + "windows, or use more partitions. Nothing was stored")
+                    .formatted(this.id, queue, MAX_WINDOWS),
+                null);
     }
 
     /**

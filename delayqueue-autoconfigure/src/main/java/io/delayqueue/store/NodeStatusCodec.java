@@ -53,6 +53,9 @@ public final class NodeStatusCodec {
             entry.put("free", listener.free());
             entry.put("running", listener.running());
             entry.put("paused", listener.paused());
+            if (listener.outage() != null) {
+                entry.put("outage", listener.outage());
+            }
         }
         return MAPPER.writeValueAsBytes(json);
     }
@@ -83,9 +86,10 @@ public final class NodeStatusCodec {
     private static ListenerStatus listener(JsonNode json) {
         List<String> queues = new ArrayList<>();
         json.path("queues").forEach((queue) -> queues.add(queue.asString("")));
+        String outage = text(json, "outage");
         return new ListenerStatus(text(json, "id"), queues, (int) number(json, "concurrency"),
-                (int) number(json, "free"), json.path("running").asBoolean(false),
-                json.path("paused").asBoolean(false));
+                (int) number(json, "free"), json.path("running").asBoolean(false), json.path("paused").asBoolean(false),
+                outage.isEmpty() ? null : outage);
     }
 
     private static String text(JsonNode json, String field) {

@@ -1,5 +1,10 @@
 package io.delayqueue.store;
 
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToLongFunction;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -7,16 +12,59 @@ import org.jspecify.annotations.Nullable;
  *
  * @param revision the revision of the request; a cancel or a reschedule does not find a
  * message of a later one
- * @param deadline the time of the store, in microseconds since the epoch, after which it
- * rejects the call, because another node may apply the request then
- * @param failures how often the message has failed, if the store had it already: one that
- * it has lost is due when it was; {@code null} if it is sent
+ * @param deadline the time of each partition, in microseconds since the epoch, after
+ * which it rejects the call, because another node may apply the request then
+ * @param restores whether the store had the messages already: one that it has lost is due
+ * when it was, even if that is past
+ * @param failed the failed attempts of the messages, by the ids of the call, that the
+ * store counts if it has lost them
+ * @param voids the revisions, by the ids of the call, that a send or a cancel makes void:
+ * the store keeps them out for {@link #VOID_MEMORY}, also if it has lost them
+ * @param dueThere the only due time that a reschedule changes, in milliseconds since the
+ * epoch; {@code null} for any
  */
-public record Offer(long revision, long deadline, @Nullable Integer failures) {
+public record Offer(long revision, ToLongFunction<Partition> deadline, boolean restores,
+        Map<String, FailedAttempts> failed, Map<String, List<Long>> voids, @Nullable Long dueThere) {
 
-    /** Returns whether the message is restored if the store does not have it. */
-    public boolean restores() {
-        return this.failures != null;
+    /**
+     * For how long the store keeps out a message that is void or has ended, and whose row
+     * was deleted: longer than the deadline of any node that has read the row before.
+     */
+    public static final Duration VOID_MEMORY = Duration.ofMinutes(1);
+
+    /** Creates an offer of what the store did not have, and that makes nothing void. */
+    public Offer(long revision, ToLongFunction<Partition> deadline) {
+        this(revision, deadline, false, Map.of(), Map.of(), null);
+    }
+
+    /** Returns this offer for messages that the store had already. */
+    public Offer restoring() {
+        return new Offer(this.revision, this.deadline, true, this.failed, this.voids, this.dueThere);
+    }
+
+    /** Returns this offer for messages that have failed. */
+    public Offer failed(Map<String, FailedAttempts> attempts) {
+        return new Offer(this.revision, this.deadline, this.restores, attempts, this.voids, this.dueThere);
+    }
+
+    /** Returns this offer with what it makes void. */
+    public Offer voiding(Map<String, List<Long>> revisions) {
+        return new Offer(this.revision, this.deadline, this.restores, this.failed, revisions, this.dueThere);
+    }
+
+    /** Returns this offer for a reschedule that changes one due time only. */
+    public Offer ifDueAt(long millis) {
+        return new Offer(this.revision, this.deadline, this.restores, this.failed, this.voids, millis);
+    }
+
+    /** Returns the failed attempts of the message of an id. */
+    public FailedAttempts failedOf(String id) {
+        return this.failed.getOrDefault(id, FailedAttempts.NONE);
+    }
+
+    /** Returns the revisions of an id that a request makes void. */
+    public List<Long> voidsOf(String id) {
+        return this.voids.getOrDefault(id, List.of());
     }
 
 }

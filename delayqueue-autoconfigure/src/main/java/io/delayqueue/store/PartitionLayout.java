@@ -12,6 +12,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import java.util.zip.CRC32;
 
+import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
 import org.jspecify.annotations.Nullable;
 
@@ -204,10 +205,11 @@ public record PartitionLayout(int version, List<Integer> counts, boolean complet
 
     /**
      * Returns the jump consistent hash (Lamping and Veach, 2014) of a checksum. Must
-     * never change, because it locates the messages that are already stored.
+     * never change, because it locates the messages that are already stored. Occurrences
+     * of schedules are in the first partition, with the schedules.
      */
     static int indexOf(String key, int count) {
-        if (count == 1) {
+        if (count == 1 || key.startsWith(MessageLimits.RESERVED_PREFIX)) {
             return 0;
         }
         CRC32 checksum = new CRC32();

@@ -41,7 +41,7 @@ public interface PartitionLayoutStore {
         }
 
         @Override
-        public CompletableFuture<Instant> now(QueueName queue) {
+        public CompletableFuture<Instant> now(Partition partition) {
             return refused();
         }
 
@@ -76,7 +76,7 @@ public interface PartitionLayoutStore {
     /** Records a version in a partition, unless it has this or a later one. */
     CompletableFuture<Void> raise(Partition partition, PartitionLayout partitions);
 
-    /** Returns the time of the store, rounded up to the millisecond. */
-    CompletableFuture<Instant> now(QueueName queue);
+    /** Returns the time of a partition, rounded up to the millisecond. */
+    CompletableFuture<Instant> now(Partition partition);
 
 }

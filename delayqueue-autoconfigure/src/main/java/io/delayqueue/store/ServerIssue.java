@@ -31,7 +31,7 @@ public record ServerIssue(Kind kind, String at, String detail) {
         FORBIDS,
 
         /** The user may not publish wake-ups. */
-        MUTE
+        PUBLISH_DENIED
 
     }
 

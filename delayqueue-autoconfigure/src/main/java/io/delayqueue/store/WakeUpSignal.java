@@ -21,6 +21,9 @@ public record WakeUpSignal(Kind kind, @Nullable Duration in, @Nullable PrimaryPo
     /** The partition no longer has a primary poller. */
     public static final WakeUpSignal NO_PRIMARY = new WakeUpSignal(Kind.NO_PRIMARY, null, null);
 
+    /** Schedules of the queue were changed. */
+    public static final WakeUpSignal SCHEDULES_CHANGED = new WakeUpSignal(Kind.SCHEDULES_CHANGED, null, null);
+
     /** Returns the signal that a message will be due. */
     public static WakeUpSignal dueIn(Duration in) {
         return new WakeUpSignal(Kind.DUE_IN, in, null);
@@ -53,7 +56,13 @@ public record WakeUpSignal(Kind kind, @Nullable Duration in, @Nullable PrimaryPo
          * The primary poller has no free capacity or has left, so no node polls without
          * delay.
          */
-        NO_PRIMARY
+        NO_PRIMARY,
+
+        /**
+         * A schedule was added, changed or removed, or the node that fires schedules
+         * first has left.
+         */
+        SCHEDULES_CHANGED
 
     }
 

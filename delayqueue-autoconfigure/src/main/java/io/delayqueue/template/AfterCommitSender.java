@@ -48,29 +48,35 @@ final class AfterCommitSender {
                 || !TransactionSynchronizationManager.isSynchronizationActive()) {
             return false;
         }
-        Outbox outbox = bound();
-        return outbox == null || outbox.phase != Phase.COMMITTED;
+        HeldMessages held = bound();
+        return held == null || held.phase != Phase.COMMITTED;
     }
 
     /** Adds a message to be sent after the commit. */
     void add(PreparedMessage message) {
-        Outbox outbox = bound();
-        if (outbox == null) {
-            outbox = new Outbox();
-            TransactionSynchronizationManager.registerSynchronization(outbox);
-            TransactionSynchronizationManager.bindResource(this, outbox);
+        HeldMessages held = bound();
+        if (held == null) {
+            held = new HeldMessages();
+            TransactionSynchronizationManager.registerSynchronization(held);
+            TransactionSynchronizationManager.bindResource(this, held);
         }
-        outbox.messages.add(message);
+        held.messages.add(message);
     }
 
-    private @Nullable Outbox bound() {
-        Outbox outbox = (Outbox) TransactionSynchronizationManager.getResource(this);
-        if (outbox != null && outbox.phase == Phase.COMPLETED) {
+    /** Returns how many messages wait for the commit of this thread's transaction. */
+    int waiting() {
+        HeldMessages held = bound();
+        return (held != null) ? held.messages.size() : 0;
+    }
+
+    private @Nullable HeldMessages bound() {
+        HeldMessages held = (HeldMessages) TransactionSynchronizationManager.getResource(this);
+        if (held != null && held.phase == Phase.COMPLETED) {
             // Left over from a transaction that another thread completed.
             TransactionSynchronizationManager.unbindResource(this);
             return null;
         }
-        return outbox;
+        return held;
     }
 
     private void send(List<PreparedMessage> messages) {
@@ -111,7 +117,7 @@ final class AfterCommitSender {
         return (messages.size() > MAX_NAMED) ? names + " and %d more".formatted(messages.size() - MAX_NAMED) : names;
     }
 
-    /** Lists the phases of the transaction of an outbox. */
+    /** Lists the phases of the transaction of an held. */
     private enum Phase {
 
         OPEN, COMMITTED, COMPLETED
@@ -119,7 +125,7 @@ final class AfterCommitSender {
     }
 
     /** Holds the messages of one transaction. */
-    private final class Outbox implements TransactionSynchronization {
+    private final class HeldMessages implements TransactionSynchronization {
 
         private final List<PreparedMessage> messages = new ArrayList<>();
 
@@ -145,7 +151,7 @@ final class AfterCommitSender {
 
         @Override
         public void savepointRollback(Object savepoint) {
-            // An unknown savepoint is older than this outbox and all of its messages.
+            // An unknown savepoint is older than this held and all of its messages.
             int kept = this.savepoints.getOrDefault(savepoint, 0);
             this.messages.subList(Math.min(kept, this.messages.size()), this.messages.size()).clear();
         }

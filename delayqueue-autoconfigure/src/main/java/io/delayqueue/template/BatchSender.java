@@ -6,13 +6,12 @@ import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 import io.delayqueue.BatchSendException;
 import io.delayqueue.DelayQueueException;
@@ -47,10 +46,10 @@ final class BatchSender {
 
     private final MessageEventRecorderFactory events;
 
-    private final OwnIdSendCheck ownIds;
+    private final HandledIdSendWarning ownIds;
 
     BatchSender(PartitionRouter router, BlockingStoreCalls calls, MessageEventRecorderFactory events,
-            OwnIdSendCheck ownIds) {
+            HandledIdSendWarning ownIds) {
         this.ownIds = ownIds;
         this.router = router;
         this.calls = calls;
@@ -93,6 +92,7 @@ final class BatchSender {
 
         private final List<PreparedMessage> messages = new ArrayList<>();
 
+        /** The ids that other messages may have too; generated ids are all different. */
         private final Set<String> ids = new HashSet<>();
 
         private int bytes;
@@ -103,18 +103,21 @@ final class BatchSender {
 
         boolean hasRoomFor(PreparedMessage message) {
             return this.messages.size() < MessageStore.BATCH_LIMIT && this.bytes <= MAX_CHUNK_BYTES - message.size()
-                    && !this.ids.contains(message.id());
+                    && (message.written().generated() || !this.ids.contains(message.id()));
         }
 
         void add(int position, PreparedMessage message) {
             this.positions.add(position);
             this.messages.add(message);
-            this.ids.add(message.id());
+            if (!message.written().generated()) {
+                this.ids.add(message.id());
+            }
             this.bytes += message.size();
         }
 
         boolean sharesAnIdWith(Chunk other) {
-            return this.route.queue().equals(other.route.queue()) && this.ids.stream().anyMatch(other.ids::contains);
+            return !this.ids.isEmpty() && this.route.queue().equals(other.route.queue())
+                    && this.ids.stream().anyMatch(other.ids::contains);
         }
 
     }
@@ -149,10 +152,12 @@ final class BatchSender {
         List<Chunk> chunks() {
             PartitionRoute[] routes = new PartitionRoute[this.messages.size()];
             try {
-                IntStream.range(0, routes.length)
-                    .boxed()
-                    .collect(Collectors.groupingBy((position) -> this.messages.get(position).queue()))
-                    .forEach((queue, positions) -> findRoutes(queue, positions, routes));
+                Map<QueueName, List<Integer>> byQueue = new LinkedHashMap<>();
+                for (int position = 0; position < routes.length; position++) {
+                    byQueue.computeIfAbsent(this.messages.get(position).queue(), (queue) -> new ArrayList<>())
+                        .add(position);
+                }
+                byQueue.forEach((queue, positions) -> findRoutes(queue, positions, routes));
             }
             catch (RuntimeException ex) {
                 this.failure = ex;
@@ -160,9 +165,13 @@ final class BatchSender {
             }
             List<Chunk> chunks = new ArrayList<>();
             Map<PartitionRoute, Chunk> open = new HashMap<>();
+            Chunk chunk = null;
             for (int position = 0; position < routes.length; position++) {
                 PreparedMessage message = this.messages.get(position);
-                Chunk chunk = open.get(routes[position]);
+                if (chunk == null || chunk.route != routes[position]) { // mostly one
+                                                                        // instance
+                    chunk = open.get(routes[position]);
+                }
                 if (chunk == null || !chunk.hasRoomFor(message)) {
                     chunk = new Chunk(routes[position]);
                     chunks.add(chunk);
@@ -226,7 +235,7 @@ final class BatchSender {
 
         /** Called on the sending thread, the only one that records results. */
         private void answered(PreparedMessage message, SendResult result) {
-            if (OwnIdSendCheck.isOwn(message)) {
+            if (HandledIdSendWarning.isOwn(message)) {
                 BatchSender.this.ownIds.answered(message, result);
             }
         }

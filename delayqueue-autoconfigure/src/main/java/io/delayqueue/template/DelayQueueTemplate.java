@@ -27,6 +27,7 @@ import io.delayqueue.QueueStatistics;
 import io.delayqueue.ReceivedMessage;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.ResumeResult;
+import io.delayqueue.ScheduleOperations;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
@@ -36,6 +37,7 @@ import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.DeadLetterPublisher;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.MessageEventRecorder;
+import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.Texts;
 import io.delayqueue.store.envelope.EnvelopeCodec;
@@ -67,7 +69,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
 
     private final @Nullable Journal journal;
 
-    private final OwnIdSendCheck ownIds = new OwnIdSendCheck();
+    private final HandledIdSendWarning ownIds = new HandledIdSendWarning();
 
     private final BatchSender batchSender;
 
@@ -137,7 +139,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
         try {
             SendResult result = this.calls.await(schedule(prepared), "schedule");
             eventRecorder.sent(result.outcome());
-            if (OwnIdSendCheck.isOwn(prepared)) {
+            if (HandledIdSendWarning.isOwn(prepared)) {
                 this.ownIds.answered(prepared, result);
             }
             return result;
@@ -168,7 +170,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
             return CompletableFuture.completedFuture(prepared.deferred());
         }
         MessageEventRecorder eventRecorder = this.components.events().of(prepared.queue());
-        boolean own = OwnIdSendCheck.isOwn(prepared);
+        boolean own = HandledIdSendWarning.isOwn(prepared);
         CompletableFuture<SendResult> result = new CompletableFuture<>();
         // Not thenApply, which would wrap the failure for code that uses the future.
         schedule(prepared).whenComplete((stored, failure) -> {
@@ -193,7 +195,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
     }
 
     private List<SendResult> sendAllObserved(Collection<DelayedMessage> messages) {
-        List<PreparedMessage> all = messages.stream().map(this.writer::prepare).toList();
+        List<PreparedMessage> all = this.writer.prepareAll(messages);
         if (this.journal != null && all.stream().anyMatch((message) -> this.journal.covers(message.queue()))) {
             return sendAllByQueue(all);
         }
@@ -278,6 +280,14 @@ public class DelayQueueTemplate implements DelayQueueOperations {
 
     private boolean waitsForCommit(DelayedMessage message) {
         return message.afterCommit().orElse(this.afterCommitDefault) && this.afterCommitSends.hasCommitAhead();
+    }
+
+    /**
+     * Returns how many requests of the calling thread's transaction wait for its commit:
+     * deferred sends, and all requests on queues that have a journal.
+     */
+    public int waitingForCommit() {
+        return this.afterCommitSends.waiting() + ((this.journal != null) ? this.journal.waitingForCommit() : 0);
     }
 
     private CompletableFuture<SendResult> schedule(PreparedMessage prepared) {
@@ -365,6 +375,21 @@ public class DelayQueueTemplate implements DelayQueueOperations {
     public DeadLetterOperations deadLetters(String queue) {
         QueueName name = new QueueName(queue);
         return new DeadLetterTemplate(name, this.components, this.router, this.calls, journalOf(name));
+    }
+
+    @Override
+    public ScheduleOperations schedules(String queue) {
+        QueueName name = new QueueName(queue);
+        return new ScheduleTemplate(name, this.components, this.calls, this.writer,
+                (occurrence) -> sendOccurrence(name, occurrence));
+    }
+
+    private SendResult sendOccurrence(QueueName queue, NewMessage occurrence) {
+        Journal recorder = journalOf(queue);
+        SendResult result = this.calls.await((recorder != null) ? recorder.send(queue, List.of(occurrence)).get(0)
+                : this.router.schedule(queue, occurrence), "trigger a schedule");
+        this.components.events().of(queue).sent(result.outcome());
+        return result;
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.delayqueue.template;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -13,16 +14,23 @@ import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.function.Function;
 
 import io.delayqueue.DelayQueueException;
+import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.admin.DeadLetterCauses;
 import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.admin.DueForecast;
+import io.delayqueue.admin.DueHistogram;
+import io.delayqueue.admin.IdSearchPage;
 import io.delayqueue.admin.MessagePage;
+import io.delayqueue.admin.MessageScanPage;
 import io.delayqueue.admin.MessageSelection;
 import io.delayqueue.admin.NodeStatus;
 import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.admin.QueueOverviews;
 import io.delayqueue.admin.QueuePage;
+import io.delayqueue.admin.RetryingCount;
+import io.delayqueue.admin.ScanSelection;
 import io.delayqueue.store.ListedMessage;
 import io.delayqueue.store.MessageCursor;
 import io.delayqueue.store.NodeRegistry;
@@ -36,8 +44,9 @@ import io.delayqueue.store.routing.PartitionLayouts;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Inspects queues in all their partitions. Queries partitions and queues concurrently;
- * blocks the caller's thread. Thread-safe.
+ * Lists and counts queues and their messages in all partitions, and removes unused queues
+ * from the list. Queries partitions and queues concurrently; blocks the caller's thread.
+ * Thread-safe.
  */
 public final class InspectorTemplate implements DelayQueueInspector {
 
@@ -53,6 +62,10 @@ public final class InspectorTemplate implements DelayQueueInspector {
     private final PartitionLayouts layouts;
 
     private final BlockingStoreCalls calls;
+
+    private final QueueScanner scanner;
+
+    private final IdSearch search;
 
     private final Duration waitLimit;
 
@@ -76,6 +89,8 @@ public final class InspectorTemplate implements DelayQueueInspector {
         this.nodes = nodes;
         this.layouts = layouts;
         this.calls = new BlockingStoreCalls(waitLimit);
+        this.scanner = new QueueScanner(inspector, this.calls);
+        this.search = new IdSearch(inspector, layouts, this.calls);
         this.waitLimit = waitLimit;
     }
 
@@ -206,10 +221,48 @@ public final class InspectorTemplate implements DelayQueueInspector {
     }
 
     @Override
+    public DueHistogram dueHistogram(String queue) {
+        QueueName name = new QueueName(queue);
+        // The bins begin on the clock of the store; later steps may see a later minute.
+        Instant now = this.calls.await(this.inspector.dueCounts(Partition.first(name), List.of()), "dueHistogram")
+            .now();
+        DueBins bins = DueBins.from(now);
+        return this.calls.await(partitions(name)
+            .thenCompose(
+                    (partitions) -> each(partitions, (partition) -> this.inspector.dueCounts(partition, bins.ends())))
+            .thenApply((parts) -> bins.histogram(name, parts)), "dueHistogram");
+    }
+
+    @Override
+    public MessageScanPage scan(String queue, ScanSelection selection, String idPrefix, @Nullable String cursor) {
+        return this.scanner.scan(this.calls.await(partitions(new QueueName(queue)), "scan"), selection, idPrefix,
+                cursor);
+    }
+
+    @Override
+    public RetryingCount retrying(String queue) {
+        QueueName name = new QueueName(queue);
+        return this.scanner.retrying(name, this.calls.await(this.layouts.of(name), "retrying").all(name));
+    }
+
+    @Override
+    public IdSearchPage search(String id, @Nullable String cursor) {
+        MessageLimits.requireId(id);
+        String after = (cursor != null) ? new QueueName(cursor).value() : null;
+        return this.search.search(id, after, this::names);
+    }
+
+    @Override
+    public DeadLetterCauses deadLetterCauses(String queue, boolean byType) {
+        QueueName name = new QueueName(queue);
+        return this.scanner.causes(name, this.calls.await(partitions(name), "deadLetterCauses"), byType);
+    }
+
+    @Override
     public DueForecast dueForecast(String queue) {
         return this.calls.await(partitions(new QueueName(queue))
             .thenCompose((partitions) -> each(partitions, this.inspector::dueForecast))
-            .thenApply((parts) -> parts.stream().reduce(InspectorTemplate::sum).orElseThrow()), "horizon");
+            .thenApply((parts) -> parts.stream().reduce(InspectorTemplate::sum).orElseThrow()), "due forecast");
     }
 
     private static DueForecast sum(DueForecast one, DueForecast other) {

@@ -1,7 +1,11 @@
 package io.delayqueue.template;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.PayloadTooLargeException;
@@ -11,8 +15,9 @@ import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 
 /**
- * Converts messages to their stored form, and rejects those that are too large or sent to
- * a queue that is not allowed. Thread-safe.
+ * Prepares messages for the store: assigns an id where there is none, converts payload
+ * and headers to the stored form, and rejects messages that are too large or sent to a
+ * queue that is not allowed. Thread-safe.
  */
 final class MessageWriter {
 
@@ -30,7 +35,21 @@ final class MessageWriter {
         this.admission = settings.admission();
     }
 
+    /** Prepares the messages of one call. */
+    List<PreparedMessage> prepareAll(Collection<DelayedMessage> messages) {
+        Supplier<String> generated = this.ids.batch(messages.size());
+        List<PreparedMessage> prepared = new ArrayList<>(messages.size());
+        for (DelayedMessage message : messages) {
+            prepared.add(prepare(message, generated));
+        }
+        return prepared;
+    }
+
     PreparedMessage prepare(DelayedMessage message) {
+        return prepare(message, this.ids::next);
+    }
+
+    private PreparedMessage prepare(DelayedMessage message, Supplier<String> ids) {
         this.admission.accept(message.queue());
         byte[] envelope = this.codec.write(message.payload(), message.headers());
         if (envelope.length > this.maxPayloadSize) {
@@ -42,8 +61,9 @@ final class MessageWriter {
         boolean generated = message.id().isEmpty();
         Duration timeToLive = message.timeToLive().map(MessageWriter::wholeMillis).orElse(null);
         return new PreparedMessage(message,
-                new NewMessage(generated ? this.ids.next() : message.id().get(), generated, due(message),
-                        message.onDuplicate(), message.priority(), timeToLive, message.group().orElse(null), envelope));
+                new NewMessage(generated ? ids.get() : message.id().get(), generated, due(message),
+                        message.onDuplicate(), message.priority(), timeToLive, message.group().orElse(null), envelope)
+                    .withDuplicateWindow(message.duplicateWindow().orElse(null)));
     }
 
     private static DueTime due(DelayedMessage message) {

@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads several resources of a store that may fail independently. Logs each outage once.
- * A resource that did not answer last time fails immediately, and is read in the
+ * Reads resources of a store that may fail independently, and fails immediately for one
+ * that did not answer last time. Logs each outage once. Such a resource is read in the
  * background at most once in five seconds; callers wait for it again if it was not read
  * for ten seconds.
  * <p>

@@ -12,7 +12,7 @@ import io.delayqueue.ReceivedMessage;
 import io.delayqueue.consume.ConsumeSettings;
 import io.delayqueue.consume.LeaseSettler;
 import io.delayqueue.consume.MessageClaimer;
-import io.delayqueue.consume.PollRequest;
+import io.delayqueue.consume.WaitingClaim;
 import io.delayqueue.consume.QueuePoller;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.WakeUps;
@@ -56,9 +56,9 @@ final class Receiver {
     Optional<ReceivedMessage> receive(QueueName queue, Duration timeout) {
         ConsumeSettings settings = this.settings.apply(queue);
         Duration lease = Duration.ofMillis(DueTime.ceilToMillis(settings.lease()));
-        PollRequest<ReceivedMessage> request = new PollRequest<>(1, lease, now() + timeout.toNanos(),
+        WaitingClaim<ReceivedMessage> request = new WaitingClaim<>(1, lease, now() + timeout.toNanos(),
                 new CompletableFuture<>());
-        CallerThread thread = new CallerThread(this.nanoTime);
+        CallerThreadExecutor thread = new CallerThreadExecutor(this.nanoTime);
         QueuePoller<ReceivedMessage> poller = new QueuePoller<>(queue, settings, this.claimer, this.wakeUps, thread);
         try {
             if (Thread.interrupted()) {

@@ -16,14 +16,16 @@ CREATE TABLE IF NOT EXISTS delayqueue_journal (
   checks SMALLINT NOT NULL,
   claimed_by VARCHAR(36) NOT NULL,
   claimed_until BIGINT NOT NULL,
-  failures INTEGER DEFAULT 0 NOT NULL
+  failures INTEGER DEFAULT 0 NOT NULL,
+  retry_millis BIGINT
 );
 CREATE INDEX IF NOT EXISTS delayqueue_journal_message ON delayqueue_journal (namespace, queue_name, message_id, revision);
 CREATE INDEX IF NOT EXISTS delayqueue_journal_claim ON delayqueue_journal (accepted, namespace, claimed_until);
 CREATE TABLE IF NOT EXISTS delayqueue_journal_identity (
   namespace VARCHAR(64) PRIMARY KEY,
   identity VARCHAR(36) NOT NULL,
-  committed_at BIGINT NOT NULL
+  committed_at BIGINT NOT NULL,
+  keeper VARCHAR(36) NOT NULL
 );
 CREATE TABLE IF NOT EXISTS delayqueue_dead_letter (
   namespace VARCHAR(64) NOT NULL,
@@ -35,8 +37,22 @@ CREATE TABLE IF NOT EXISTS delayqueue_dead_letter (
   PRIMARY KEY (namespace, queue_name, dead_letter_id)
 );
 CREATE TABLE IF NOT EXISTS delayqueue_handled (
-  revision BIGINT PRIMARY KEY
+  revision BIGINT NOT NULL,
+  namespace VARCHAR(64) NOT NULL,
+  queue_name VARCHAR(128) NOT NULL,
+  message_id VARCHAR(128) NOT NULL,
+  handled_at BIGINT NOT NULL,
+  PRIMARY KEY (revision, namespace, queue_name, message_id)
 );
+CREATE INDEX IF NOT EXISTS delayqueue_handled_age ON delayqueue_handled (namespace, handled_at);
+CREATE TABLE IF NOT EXISTS delayqueue_ended (
+  batch BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  namespace VARCHAR(64) NOT NULL,
+  queue_name VARCHAR(128) NOT NULL,
+  recorded_at BIGINT NOT NULL,
+  revisions VARBINARY(65535) NOT NULL
+);
+CREATE INDEX IF NOT EXISTS delayqueue_ended_age ON delayqueue_ended (namespace, recorded_at);
 CREATE TABLE IF NOT EXISTS delayqueue_history (
   entry BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   namespace VARCHAR(64) NOT NULL,

@@ -1,15 +1,19 @@
--- acknowledge.lua: ends leases because their messages were handled.
+-- acknowledge.lua: ends leases because their messages were handled, or have expired.
 --
 --   LEASED -> gone, or the successor SCHEDULED; what is next in the group into its lane
+--
+-- Also begins the duplicate windows of messages, in a call that takes the key `duplicates`. Others leave
+-- such messages, so that calls without them have no key more. Messages that have expired begin none.
 --
 -- KEYS     all of prelude.lua; unused: partitions, primary, journal
 --
 -- ARGV  token, n, then n ids that were leased with it; repeated for each token. A second
---       occurrence of an id is rejected
+--       occurrence of an id is rejected. Then 'expired' if they were not handled, but have expired
 --
 -- Returns  { refused, done, done, ... }, without the rest if all were done
 --          done: 1, 0 if the message is no longer the caller's and nothing changed, or 2 if
---          nothing changed as successors of others are large: repeat the call for those
+--          nothing changed as successors of others are large: repeat the call for those; or 3 if
+--          nothing changed as it has a duplicate window: repeat it with `duplicates`
 --
 -- Keeps    I1 to I6 (see schedule.lua)
 -- Cost     O(n log N), n leases in the call
@@ -25,11 +29,9 @@ end
 local deadlines = redis.call('ZMSCORE', LEASED, unpack(ids))
 -- Where none of these exists, all leases are plain: never extended, and without a successor.
 local entries = redis.call('EXISTS', TOKENS, SUCCESSORS, DETAILS, ATTEMPTS, REVISIONS)
--- Which of them exist, in one command: one for ATTEMPTS, two for TOKENS, four and more where
--- there are successors, groups or messages of a journal. The rest of `entries` is DETAILS.
-local kinds = entries == 0 and 0 or redis.call('EXISTS', ATTEMPTS, TOKENS, TOKENS, SUCCESSORS,
-  SUCCESSORS, SUCCESSORS, SUCCESSORS, GROUP_HEADS, GROUP_HEADS, GROUP_HEADS, GROUP_HEADS, REVISIONS,
-  REVISIONS, REVISIONS, REVISIONS)
+-- Which exist: one for ATTEMPTS, two for TOKENS, four and more for the others; of `entries` DETAILS is left.
+local kinds = entries == 0 and 0 or redis.call('EXISTS', ATTEMPTS, TOKENS, TOKENS, SUCCESSORS, SUCCESSORS, SUCCESSORS,
+  SUCCESSORS, GROUP_HEADS, GROUP_HEADS, GROUP_HEADS, GROUP_HEADS, REVISIONS, REVISIONS, REVISIONS, REVISIONS)
 local known = kinds > 1 and redis.call('HMGET', TOKENS, unpack(ids)) or {}
 
 local reply, done, seen = { 0 }, {}, {}
@@ -57,12 +59,15 @@ else
   -- prelude
   check_removals()
   check_permissions()
-  local succeeded, bytes = redis.call('EXISTS', SUCCESSORS) == 1, 0
-  for i = 1, succeeded and #done or 0 do
+  local others, bytes = redis.call('EXISTS', SUCCESSORS, REVISIONS, REVISIONS), 0 -- two for REVISIONS
+  if others > 1 and not ARGV[at] then
+    done = start_windows(done, clock(), function(id) reply[seen[id] + 1] = 3 end)
+  end
+  for i = 1, others % 2 == 1 and #done or 0 do
     bytes = bytes + redis.call('HSTRLEN', SUCCESSORS, done[i])
     if bytes > BYTES and i > 1 then reply[seen[done[i]] + 1], done[i] = 2, nil end
   end
-  if not succeeded then
+  if others % 2 == 0 and done[1] then
     redis.call('ZREM', LEASED, unpack(done))
     due = delete_messages(done)
   else

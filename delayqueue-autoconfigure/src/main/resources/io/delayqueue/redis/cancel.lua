@@ -3,7 +3,8 @@
 --   SCHEDULED -> gone      what is next in its group into its lane
 --   LEASED    -> LEASED   it will not be retried, and a successor is removed
 --
--- A lease that ran out is ended first.
+-- A lease that ran out is ended first. The duplicate window of the id ends, unless a message of the
+-- id is leased, which will begin none.
 --
 -- KEYS     all of prelude.lua; unused: primary, journal
 --
@@ -13,6 +14,9 @@
 -- ARGV[3]  deadline  microseconds, after which the call is rejected
 -- ARGV[4]  revision  of this request; a message of a later one is not found, and a successor of
 --          a later one is kept
+-- ARGV[5]  keep      ms, for which void messages are kept out; '' for none
+-- ARGV[6]  void      revisions that this request makes void, with blanks between them: they are kept out
+--          although the queue has lost them, as another node may have read their rows
 --
 -- Returns  { refused, outcome }, or the error DQSTALE or DQLATE
 --          outcome: 0 cancelled, 1 leased, 2 not found
@@ -23,6 +27,7 @@
 local id, now = ARGV[1], clock()
 local refusal = reject_stale_layout(ARGV[2]) or reject_late(ARGV[3], now)
 if refusal then return refusal end
+if ARGV[6] then keep_out(id, ARGV[6], ARGV[5], now) end
 if ARGV[4] and tonumber(redis.call('HGET', REVISIONS, id) or 0) > tonumber(ARGV[4]) then return { 0, 2 } end
 if expire_lease_if_over(id, now) then
   if has_later_successor(id, ARGV[4]) then return { 0, 1 } end
@@ -31,6 +36,7 @@ if expire_lease_if_over(id, now) then
   redis.call('HSET', SUCCESSORS, id, 'C')
   return { 0, 1 }
 end
+if DUPLICATES then redis.call('ZREM', DUPLICATES, id) end
 if redis.call('HEXISTS', MESSAGES, id) == 0 then
   clear_wake_mark()
   return { 0, 2 }

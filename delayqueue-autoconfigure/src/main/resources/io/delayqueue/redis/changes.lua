@@ -4,10 +4,13 @@
 -- The entry of an end is kept for a while after its row was deleted: another node may have read
 -- the row before, and must not store the message again. So is that of a dead letter's removal.
 --
--- Counts the calls, so that a journal notices when Redis has lost data: its next call returns a
--- lower number than expected. The first call adds an entry to `changes` that remains until a journal
--- has restored the partition, as the process that does may end before it has. Keeps the latest time that a journal has committed, so that a database
--- that was restored from a backup is noticed: its time is earlier.
+-- The first call adds an entry to `changes` that remains until a journal has restored the partition, as
+-- the process that does may end before it has. So does the first call on another server than that of the
+-- call before: after a restart, or a failover to a replica, data may be lost. Counts the calls, so that
+-- a journal notices a loss on the same server: its next call returns a lower number than expected.
+--
+-- The latest time that a journal has committed is kept, so that a database that was restored from a
+-- backup is noticed: its time is earlier.
 --
 -- KEYS     all of prelude.lua; used: scheduled, details, attempts, dead-letters, scheduled:priorities,
 --          waiting, revisions, changes, journal
@@ -18,7 +21,8 @@
 -- ARGV[4]  keep     ms, for which entries are kept after they were recorded
 -- ARGV[5]  time     ms since the epoch, on the journal's clock: the last one that it has committed
 -- ARGV[6]  loss     ms, by which that may be earlier than the latest time of all calls
--- then the entries of `changes` that were recorded
+-- ARGV[7]  held     how many of the entries that follow are still being recorded by the caller
+-- then entries of `changes`: those, and others that were recorded
 --
 -- Returns  { journal, count, time, backlog, entry, value, entry, value, ... }
 --          journal: identity of the journal to which the partition belongs; if that is not the
@@ -32,13 +36,15 @@
 --          with one dead letter
 
 local now_ms = math.floor(clock() / 1000)
-local identity, count, time = string.match(redis.call('GET', JOURNAL) or '', '^(%S+) (%d+) (%d+)$')
+local identity, count, time, server = string.match(redis.call('GET', JOURNAL) or '', '^(%S+) (%d+) (%d+) ?(%S*)$')
 if identity and (identity ~= ARGV[1] or tonumber(time) > ARGV[5] + ARGV[6]) then
   return { identity, tonumber(count), tonumber(time), 0 }
 end
 local limit, forget = tonumber(ARGV[2]), to_digits(-now_ms - ARGV[4])
 redis.call('ZREM', CHANGES, PROBE)
-for i = 7, #ARGV do
+local first = 8 + ARGV[7]
+for i = 8, first - 1 do redis.call('ZADD', CHANGES, 'XX', to_digits(now_ms + ARGV[3]), ARGV[i]) end
+for i = first, #ARGV do
   local entry = ARGV[i]
   local kind, revision, name = string.match(entry, '^(%a?)(%d+) (.*)$')
   if kind == 'F' or kind == 'L' then
@@ -64,7 +70,20 @@ local function value_of(kind, revision, name)
   return to_digits(attempts_of(name).failures) .. ' ' .. (waits_until(name) or '')
 end
 
-if not identity then redis.call('ZADD', CHANGES, '0', 'L' .. to_digits(now_ms) .. ' ') end
+-- Returns the id of this server, or of its data if providers hide the former; '' if both are hidden.
+local function server_id()
+  for _, field in ipairs({ 'run_id', 'master_replid' }) do
+    local info = redis.pcall('INFO', field == 'run_id' and 'server' or 'replication')
+    local id = type(info) == 'string' and string.match(info, field .. ':(%w+)') or ''
+    if string.find(id, '[1-9a-f]') then return id end
+  end
+  return ''
+end
+
+local server_now = server_id()
+if not identity or server_now ~= '' and server ~= '' and server_now ~= server then
+  redis.call('ZADD', CHANGES, '0', 'L' .. to_digits(now_ms) .. ' ')
+end
 count, time = (count or 0) + 1, math.max(time or 0, ARGV[5])
 local reply, bytes = { ARGV[1], count, time, 0 }, 0
 for _, entry in ipairs(redis.call('ZRANGE', CHANGES, '0', to_digits(now_ms), 'BYSCORE', 'LIMIT', 0, limit)) do
@@ -78,6 +97,6 @@ for _, entry in ipairs(redis.call('ZRANGE', CHANGES, '0', to_digits(now_ms), 'BY
     redis.call('ZREM', CHANGES, entry)
   end
 end
-redis.call('SET', JOURNAL, ARGV[1] .. ' ' .. to_digits(count) .. ' ' .. to_digits(time))
+redis.call('SET', JOURNAL, ARGV[1] .. ' ' .. to_digits(count) .. ' ' .. to_digits(time) .. ' ' .. server_now)
 reply[4] = redis.call('ZCARD', CHANGES)
 return reply

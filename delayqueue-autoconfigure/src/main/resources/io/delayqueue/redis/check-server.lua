@@ -42,7 +42,7 @@ try_all({ SCHEDULED, LEASED, DEAD_ORDER, PRIORITIES, WAITING, CHANGES }, { 'ZADD
   'ZRANGE -inf 1 BYSCORE LIMIT 0 1 WITHSCORES', 'ZCARD', 'ZCOUNT -inf 1', 'ZREVRANGE 0 0', 'ZREM probe',
   'ZREMRANGEBYRANK 0 0' })
 try_all({ MESSAGES, DETAILS, ATTEMPTS, TOKENS, SUCCESSORS, DEAD_LETTERS, GROUP_HEADS, REVISIONS }, { 'HSET probe 1',
-  'HSETNX probe 1', 'HGET probe', 'HMGET probe', 'HEXISTS probe', 'HSTRLEN probe', 'EXISTS', 'HDEL probe' })
+  'HSETNX probe 1', 'HGET probe', 'HGETALL', 'HMGET probe', 'HEXISTS probe', 'HSTRLEN probe', 'EXISTS', 'HDEL probe' })
 try_all({ WAKE, PRIMARY, PARTITIONS, JOURNAL }, { 'SET 1 PX 1000', 'GET', 'DEL' })
 local time = try('TIME')
 

@@ -13,6 +13,8 @@
 -- as long as usual: so it comes before messages that became due later. A first attempt that is
 -- not plain keeps its due time.
 --
+-- In a call that takes the key `duplicates`, expired messages that become DEAD begin their windows.
+--
 -- While the queue is paused no message moves, not even if its lease ran out, and the wake mark
 -- stays as it is: so senders wake workers about once a second, in vain.
 --
@@ -188,6 +190,8 @@ elseif not paused then
         if contents[i] then expired = expired + 1 else redis.call('HDEL', REVISIONS, id) end -- a journal may restore it
         if not contents[i] or ARGV[4] == 'dead-letter' then
           local dead_letter, at = id .. '~' .. to_digits(now), #dead_lettered
+          local window = DUPLICATES and window_of(id)
+          if window then start_window(id, window, now) end
           local failures = add_dead_letter(id, dead_letter, cause, now_ms, math.ceil(tonumber(due[2 * i])), 0)
           dead_lettered[at + 1], dead_lettered[at + 2], dead_lettered[at + 3] = dead_letter, to_digits(failures), cause
         end

@@ -9,6 +9,7 @@
 -- ARGV[2]  time at which it was dead-lettered, ms
 -- ARGV[3]  limit  1..101: one more than the page, to know whether it is the last; 0 for the
 --          dead letter itself and no page
+-- ARGV[4]  bytes  that are returned of each content, from its beginning; absent for all
 --
 -- Returns  { dead_letter, dead_at, content, dead_letter, dead_at, content, ..., more }
 --          dead_at: its score, ms; content: see add_dead_letter in prelude-settlements.lua;
@@ -45,6 +46,7 @@ for i = 1, #found, 2 do
   end
   local at = #reply
   reply[at + 1], reply[at + 2] = found[i], found[i + 1]
-  reply[at + 3] = redis.call('HGET', DEAD_LETTERS, found[i]) or ''
+  local content = redis.call('HGET', DEAD_LETTERS, found[i]) or ''
+  reply[at + 3] = ARGV[4] and string.sub(content, 1, tonumber(ARGV[4])) or content
 end
 return reply

@@ -26,6 +26,19 @@ local function attempts_of(id)
     by = by, token = token, first = first }
 end
 
+-- Returns the first failure in the texts of failures of an entry.
+local function first_failure(texts)
+  return string.match(texts, '^(.*)\n%d+ [^\n]*$') or texts
+end
+
+-- Returns the texts of failures with one more: 'first\ntime last', time in ms, where last is ''
+-- if it equals the first. Nodes of earlier versions read this as one text.
+local function with_failure(entry, failure, now)
+  local last = string.gsub(failure, '\n', ' ')
+  local first = entry.failures == 0 and last or first_failure(entry.first)
+  return first .. '\n' .. to_digits(math.floor(now / 1000)) .. ' ' .. (last ~= first and last or '')
+end
+
 local function set_attempts(id, entry)
   redis.call('HSET', ATTEMPTS, id, to_digits(entry.failures) .. ':' .. to_digits(entry.lapses) .. ':'
     .. to_digits(entry.redelivered) .. ':' .. entry.by .. ':' .. entry.token .. ':' .. entry.first)

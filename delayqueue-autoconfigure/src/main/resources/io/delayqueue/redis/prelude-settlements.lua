@@ -46,10 +46,10 @@ local function add_dead_letter(id, dead_letter, cause, dead_at, due, failed)
   local original, expiry, lane, group = details_of(id)
   if expiry > 0 then expiry = expiry - original end
   local length = group ~= '' and '+' .. to_digits(#group) or ''
-  local failures = entry.failures + failed
+  local failures, first = entry.failures + failed, first_failure(entry.first)
   redis.call('HSET', DEAD_LETTERS, dead_letter, table.concat({ to_digits(dead_at), to_digits(due),
     to_digits(failures), to_digits(entry.lapses), to_digits(expiry), to_digits(lane) .. length, to_digits(#cause),
-    to_digits(#entry.first), group .. cause .. entry.first .. (redis.call('HGET', MESSAGES, id) or '') }, ':'))
+    to_digits(#first), group .. cause .. first .. (redis.call('HGET', MESSAGES, id) or '') }, ':'))
   redis.call('ZADD', DEAD_ORDER, to_digits(dead_at), dead_letter)
   record_dead_letter(id, dead_letter)
   return failures

@@ -22,6 +22,8 @@
 --   from_details                its fields
 --   details_of                  the fields of a message
 --   attempts_of                 an entry of attempts as a table
+--   first_failure               the first failure in the texts of an entry
+--   with_failure                the texts with one more failure
 --   set_attempts                stores one
 --
 -- prelude-lanes.lua: adds messages to lanes, removes and finds them
@@ -44,10 +46,19 @@
 -- prelude-journal.lua: limits the calls of a journal, and records changes of its messages
 --   reject_late                 the error for a call that comes after its deadline
 --   revision_of                 the row of the journal that a message has
+--   keep_out                    keeps messages out that a request has made void
+--   held_revision               that of a message that is held
 --   record_ends                 records that messages of the journal have ended
 --   record_failure              records that a message failed
 --   record_dead_letter          records that a message becomes a dead letter
 --   record_removals             records that dead letters are gone
+--
+-- prelude-duplicates.lua: keeps the ids whose duplicate windows have begun
+--   window_of                   the duplicate window of a message that is held
+--   is_duplicate                whether the window of an id has begun and not ended
+--   trim_windows                removes windows that have ended
+--   start_window                begins one
+--   start_windows               begins those of messages that were handled
 --
 -- prelude-messages.lua: stores and deletes messages
 --   waits_until                 when a waiting message is due, and whether it is in its lane
@@ -74,6 +85,14 @@
 --   publish_wake_up             sets the mark and publishes
 --   wake_if_earlier             does that unless a worker polls earlier
 --
+-- prelude-schedules.lua: reads and writes schedules
+--   schedule_of                 the state of a schedule
+--   is_expected                 whether that is the state that a caller has read
+--   score_of                    the score of a next time
+--   set_schedule                stores a schedule that has advanced
+--   record_skip                 counts occurrences that are skipped
+--   publish_schedules           notifies nodes of a change
+--
 -- KEYS[1]  messages   HASH   id -> stamp + envelope; the stamp is 8 characters: 's' or 'r'
 --                            (scheduled, or replaced an earlier message), then 7 that
 --                            identify the send that stored it; of a message that has a row in
@@ -83,7 +102,8 @@
 --                            poll; the channel of wake-ups has the same name. Published there:
 --                            '+<ms>' a message is due after that time; '!' poll now;
 --                            'k<ms>:<load>:<node>' the primary poller polled, and will again
---                            after that time, '' for an empty queue; 'v' there is none
+--                            after that time, '' for an empty queue; 'v' there is none;
+--                            's' schedules were changed
 -- KEYS[4]  partitions STRING 'version|counts', the layout of partitions, as PartitionLayout
 --                            writes it, then 'p' if it is paused, and until when, ms, 'j' for
 --                            a ledger; a setting, which outlives messages. Absent: one partition,
@@ -92,10 +112,11 @@
 -- KEYS[6]  details    HASH   id -> 'due:expiry:lane', original due time and expiry in ms, 0
 --                            for no expiry, followed by ':group' if it has a group; only
 --                            where there is an expiry, another lane or a group
--- KEYS[7]  attempts   HASH   id -> 'failures:lapses:redelivered:by:token:first failure'; only
+-- KEYS[7]  attempts   HASH   id -> 'failures:lapses:redelivered:by:token:texts'; only
 --                            once it came back from a lease. redelivered: 0 no, 1 its last lease
 --                            ran out, 2 and its start is recorded. by: 'h' its holder gave
---                            it back, 'l' its lease ran out. token: of its last lease
+--                            it back, 'l' its lease ran out. token: of its last lease. texts: of
+--                            its failures, see with_failure
 -- KEYS[8]  tokens     HASH   id -> token; only where that is not the end of the lease: once
 --                            it was extended, or where the last token was a later time
 -- KEYS[9]  successors HASH   id -> what follows its lease: 'C' nothing, it was cancelled, or
@@ -110,7 +131,8 @@
 -- KEYS[14] group-heads HASH   group -> id of its head, which is in its lane or leased
 -- KEYS[15] primary    STRING 'node load': the primary poller, and how many partitions it polls
 --                            first; a setting, which expires when its node is gone
--- KEYS[16] revisions  HASH   id -> revision; only of a message that has a row in a journal
+-- KEYS[16] revisions  HASH   id -> revision, of a message that has a row in a journal; or '-' and its
+--                            duplicate window, ms, of one that has that
 -- KEYS[17] changes    ZSET   what a node is to record in the journal -> when it may, ms; negative
 --                            once it is recorded: when the entry may be removed. Entries:
 --                            revision + ' ' + id, that message has ended; with 'F' before it, it
@@ -118,6 +140,26 @@
 --                            dead letter, that is gone
 -- KEYS[18] journal    STRING 'identity count': the journal of the queue, and how often a node
 --                            has called changes.lua for it; a setting, which outlives messages
+--
+-- Only calls that concern duplicate windows take the following key, and those of schedules.
+--
+-- KEYS[19] duplicates ZSET   id -> when its duplicate window ends, ms; expires with the last one
+--
+-- Only the scripts of schedules take the following keys, all of them settings. Times are in ms.
+--
+-- KEYS[20] schedules  HASH   name -> 'generation:next:last:tail:ahead:sent:state:owner definition';
+--                            next, last: nominal times of the next occurrence and of the last one
+--                            that was sent, 0 for none; tail: that of the occurrence that precedes
+--                            `next` by `ahead`; state: 'a' active, 'p' paused; owner: the
+--                            application that declares it, '' for none; no script reads the definition
+-- KEYS[21] schedule-times ZSET name -> next time, NEVER for none
+-- KEYS[22] schedule-skips HASH name -> 'reason=total' for each reason, then the last skips, the latest
+--                            first, each 'reason,first,last,count', separated by blanks
+-- KEYS[23] schedule-declarations HASH name -> what nodes declare: 'fingerprint:first seen:last
+--                            declared' of each definition, separated by blanks
+-- KEYS[24] schedule-owners HASH application -> 'since:last': since when it has had live nodes, and
+--                            when one of them called last
+-- KEYS[25] firing-node STRING the node that fires schedules first
 
 local MESSAGES = KEYS[1]
 local SCHEDULED = KEYS[2]
@@ -137,10 +179,19 @@ local PRIMARY = KEYS[15]
 local REVISIONS = KEYS[16]
 local CHANGES = KEYS[17]
 local JOURNAL = KEYS[18]
+local DUPLICATES = KEYS[19] -- nil in other calls
+local SCHEDULES = KEYS[20]
+local SCHEDULE_TIMES = KEYS[21]
+local SCHEDULE_SKIPS = KEYS[22]
+local DECLARATIONS = KEYS[23]
+local SCHEDULE_OWNERS = KEYS[24]
+local FIRING_NODE = KEYS[25]
 local NORMAL = 4
 local LANE = 1e15 -- later than any due time; nine times that is an exact double
-local NEVER = '9e15' -- later than any time at which a node may record a change
+local NEVER = '9e15' -- later than any time at which a node may record a change, or a schedule fires
 local PROBE = '\0' -- no id
 local WAKE_GRACE = 1000
 local BYTES = 1048576 -- of contents, after which a call reads no more of them
 local REMOVALS = 100 -- most messages that a claim removes
+local WINDOWS = 100000 -- most ids with a duplicate window that has begun, beyond which none is sent
+local SKIPS = 20 -- most skips that are kept of a schedule

@@ -2,6 +2,8 @@
 --
 --   DEAD -> gone
 --
+-- In a call that takes the key `duplicates`, the duplicate windows of their ids end.
+--
 -- KEYS     all of prelude.lua; used: dead-order, dead-letters, changes, journal
 --
 -- ARGV[1]  age    ms; removes those of at least this age, the oldest first, 0 for all; ignored
@@ -23,4 +25,9 @@ if #dead_letters == 0 then return { 0 } end
 redis.call('ZREM', DEAD_ORDER, PROBE) -- a missing right must not leave half a dead letter
 record_removals(dead_letters)
 redis.call('HDEL', DEAD_LETTERS, unpack(dead_letters))
+if DUPLICATES then
+  local ids = {}
+  for i, dead_letter in ipairs(dead_letters) do ids[i] = string.match(dead_letter, '^(.*)~') or dead_letter end
+  redis.call('ZREM', DUPLICATES, unpack(ids))
+end
 return { redis.call('ZREM', DEAD_ORDER, unpack(dead_letters)) }

@@ -1,7 +1,7 @@
 -- reschedule.lua: changes the due time of a message in place.
 --
 --   SCHEDULED -> SCHEDULED   its time to live counts from the new due time, and so does its
---                            place in its group
+--                            place in its group; the journal records a retry that is moved
 --
 -- A lease that ran out is ended first.
 --
@@ -13,6 +13,7 @@
 -- then, from a journal:
 -- ARGV[4]  deadline  microseconds, after which the call is rejected
 -- ARGV[5]  revision  of this request; a message of a later one is not found
+-- ARGV[6]  there     ms, the only due time that is changed, as schedule.lua returns it; '' for any
 --
 -- Returns  { refused, outcome }, or the error DQSTALE or DQLATE
 --          outcome: 0 rescheduled, 1 leased and unchanged, 2 not found
@@ -29,6 +30,7 @@ if redis.call('HEXISTS', MESSAGES, id) == 0 then
   clear_wake_mark()
   return { 0, 2 }
 end
+if ARGV[6] and ARGV[6] ~= '' and (details_of(id) or waits_until(id)) ~= tonumber(ARGV[6]) then return { 0, 2 } end
 local due = due_time(ARGV[2], now)
 local original, expiry, lane, group = details_of(id)
 redis.call('ZREM', LEASED, PROBE) -- see check_removals
@@ -42,5 +44,9 @@ earliest = min_or_nil(earliest, add_to_lane_or_group(id, due, lane, group))
 if original then
   if expiry > 0 then expiry = due + expiry - original end
   redis.call('HSET', DETAILS, id, to_details(due, expiry, lane, group))
+end
+if ARGV[5] and redis.call('HEXISTS', ATTEMPTS, id) == 1 then
+  -- prelude
+  record_failure(id)
 end
 return { earliest and wake_if_earlier(earliest, now) or 0, 0 }

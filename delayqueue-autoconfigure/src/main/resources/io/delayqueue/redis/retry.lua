@@ -8,7 +8,7 @@
 -- ARGV[1]  id
 -- ARGV[2]  token
 -- ARGV[3]  delay    ms
--- ARGV[4]  failure  stored if it is the first
+-- ARGV[4]  failure  stored as the last one, and as the first if there is none
 --
 -- Returns  { refused, done }   done: 1, also for a repeated call that finds
 --          the message as the first one left it; 0 if the message is no
@@ -29,7 +29,7 @@ if redis.call('HEXISTS', SUCCESSORS, id) == 1 then
   clear_wake_mark()
 else
   local entry = attempts_of(id)
-  if entry.failures == 0 then entry.first = ARGV[4] end
+  entry.first = with_failure(entry, ARGV[4], now)
   entry.failures, entry.redelivered, entry.by, entry.token = entry.failures + 1, 0, 'h', token
   local _, _, lane = details_of(id)
   due = due_time('+' .. ARGV[3], now)

@@ -6,32 +6,37 @@
 -- KEYS     all of prelude.lua; used: scheduled, partitions, leased, dead-order,
 --          scheduled:priorities, waiting
 --
--- ARGV     spans of a forecast, ms; none for the counts alone
+-- ARGV     ends of a forecast, at most 100, none for the counts alone: spans from now, ms, or
+--          times, ms, with '@' before them
 --
 -- Returns  { scheduled, due, leased, dead, next_due, waiting, lapsed, pause, version, now,
 --            due_within, due_within, ... }
 --          next_due: ms, '' if none waits; pause: '' for none, or one that is over, else as in
 --          the record; version: of the partitions; now: microseconds; due_within: for each
---          span, how many are due now or within it
+--          end, how many are due now or until then
 --
 -- Keeps    all invariants, as it changes nothing
--- Cost     O(n log N), n spans
+-- Cost     O(n log N), n ends
 
 local now = clock()
 local now_ms = math.floor(now / 1000)
 local lapsed = redis.call('ZCOUNT', LEASED, '-inf', to_digits(now))
 local waiting = redis.call('ZCARD', WAITING)
 local scheduled, next_due = lapsed + waiting, nil
-local due = {} -- [0]: now, then within each span
-for i = 0, #ARGV do due[i] = lapsed end
+local ends, due = { [0] = now_ms }, { [0] = lapsed } -- [0]: now, then each end
+for i, argument in ipairs(ARGV) do
+  local time = string.match(argument, '^@(%d+)$')
+  ends[i], due[i] = time and math.max(now_ms, tonumber(time)) or now_ms + argument, lapsed
+end
 for _, lane in ipairs(lanes_in_use()) do
   local key, offset, from, to = unpack(lane)
-  scheduled = scheduled + redis.call('ZCOUNT', key, from, to)
-  for i = 0, #ARGV do
-    due[i] = due[i] + redis.call('ZCOUNT', key, from, to_digits(offset + now_ms + (ARGV[i] or 0)))
+  local waits = redis.call('ZCOUNT', key, from, to)
+  if waits > 0 then
+    scheduled = scheduled + waits
+    for i = 0, #ends do due[i] = due[i] + redis.call('ZCOUNT', key, from, to_digits(offset + ends[i])) end
+    local head = redis.call('ZRANGE', key, from, to, 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')[2]
+    if head then next_due = math.min(next_due or math.huge, math.ceil(tonumber(head) - offset)) end
   end
-  local head = redis.call('ZRANGE', key, from, to, 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')[2]
-  if head then next_due = math.min(next_due or math.huge, math.ceil(tonumber(head) - offset)) end
 end
 if lapsed > 0 then
   local first = redis.call('ZRANGE', LEASED, 0, 0, 'WITHSCORES')

@@ -12,9 +12,14 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.admin.DueForecast;
+import io.delayqueue.admin.MessageScanPage;
 import io.delayqueue.admin.MessageSelection;
+import io.delayqueue.admin.ScanSelection;
 import io.delayqueue.admin.QueueOverview;
+import io.delayqueue.store.DeadLetterHeaders;
+import io.delayqueue.store.DueCounts;
 import io.delayqueue.store.ListedMessage;
+import io.delayqueue.store.LocatedId;
 import io.delayqueue.store.MessageCursor;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
@@ -22,6 +27,7 @@ import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionCounts;
 import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.QueueInspector;
+import io.delayqueue.store.RetryingStep;
 import io.delayqueue.store.WakeUps;
 import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.StoreComponents;
@@ -190,6 +196,33 @@ class StatisticsCacheTests {
         @Override
         public CompletableFuture<List<ListedMessage>> messages(Partition partition, MessageSelection listing,
                 @Nullable MessageCursor after, int limit) {
+            throw new AssertionError("Must not be called");
+        }
+
+        @Override
+        public CompletableFuture<DueCounts> dueCounts(Partition partition, List<Instant> ends) {
+            throw new AssertionError("Must not be called");
+        }
+
+        @Override
+        public CompletableFuture<MessageScanPage> scan(Partition partition, ScanSelection selection, String idPrefix,
+                @Nullable String cursor) {
+            throw new AssertionError("Must not be called");
+        }
+
+        @Override
+        public CompletableFuture<RetryingStep> countRetrying(Partition partition, @Nullable String cursor) {
+            throw new AssertionError("Must not be called");
+        }
+
+        @Override
+        public CompletableFuture<LocatedId> locate(Partition partition, String id, @Nullable String cursor) {
+            throw new AssertionError("Must not be called");
+        }
+
+        @Override
+        public CompletableFuture<DeadLetterHeaders> deadLetterHeaders(Partition partition, @Nullable String cursor,
+                int limit) {
             throw new AssertionError("Must not be called");
         }
 

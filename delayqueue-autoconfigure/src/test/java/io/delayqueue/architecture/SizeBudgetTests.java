@@ -32,7 +32,11 @@ class SizeBudgetTests {
     private static final Map<String, String> LONGER_SCRIPTS = Map.of("prelude-groups.lua",
             "the functions of a group are created together, and only for a message of a group", "claim.lua",
             "claims, returns leases and expires in one call, or a claim would cost three round trips", "schedule.lua",
-            "takes in a batch, and what a queue holds under the same id has six cases");
+            "takes in a batch, and what a queue holds under the same id has six cases", "changes.lua",
+            "forgets, guards and returns in one call, or each node would call each partition three times a second",
+            "acknowledge.lua", "has three ways, from plain messages to those with groups, windows and successors",
+            "declare-schedules.lua",
+            "records, decides and removes in one call, or the nodes of a deployment could decide differently");
 
     private static final Pattern BLOCK = Pattern.compile("^( +)(?![ *@/}]).*\\(.*");
 
@@ -117,7 +121,9 @@ class SizeBudgetTests {
     }
 
     private static List<Path> sources() {
-        return Stream.of("src/main/java", "../delayqueue-web/src/main/java")
+        return Stream
+            .of("src/main/java", "../delayqueue-web/src/main/java", "../delayqueue-migrate/src/main/java",
+                    "../delayqueue-test/src/main/java")
             .flatMap((directory) -> files(directory, ".java").stream())
             .toList();
     }

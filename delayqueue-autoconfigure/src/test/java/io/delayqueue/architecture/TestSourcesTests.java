@@ -21,22 +21,36 @@ class TestSourcesTests {
     private static final Pattern SLEEP = Pattern
         .compile("\\bThread[.](sleep|yield|onSpinWait)\\b|[.]sleep\\(|\\bLockSupport[.]park|\\bPause[.]millis\\b");
 
+    private static final Pattern SHORT_WAIT = Pattern.compile("[.](get|await|poll|tryAcquire)\\(([1-9]|[12]\\d), "
+            + "(TimeUnit[.])?SECONDS\\)|\\batMost\\(Duration[.]ofSeconds\\(([1-9]|[12]\\d)\\)\\)");
+
     private static final Pattern MODULE = Pattern.compile("<module>(.+)</module>");
 
     private static final String REASON = "// Real time: ";
 
     @Test
     void everySleepGivesItsReason() throws IOException {
+        assertThat(unexplained(SLEEP)).as("lines without '%s...' before them", REASON).isEmpty();
+    }
+
+    /** Build machines stall for seconds. */
+    @Test
+    void everyShortLimitGivesItsReason() throws IOException {
+        assertThat(unexplained(SHORT_WAIT)).as("limits of less than half a minute without '%s...' before them", REASON)
+            .isEmpty();
+    }
+
+    private static List<String> unexplained(Pattern searched) throws IOException {
         List<String> unexplained = new ArrayList<>();
         for (Path file : sources()) {
             List<String> lines = Files.readAllLines(file);
             for (int i = 0; i < lines.size(); i++) {
-                if (SLEEP.matcher(lines.get(i)).find() && !commentBefore(lines, i).startsWith(REASON)) {
+                if (searched.matcher(lines.get(i)).find() && !commentBefore(lines, i).startsWith(REASON)) {
                     unexplained.add(file + ":" + (i + 1));
                 }
             }
         }
-        assertThat(unexplained).as("lines without '%s...' before them", REASON).isEmpty();
+        return unexplained;
     }
 
     @Test

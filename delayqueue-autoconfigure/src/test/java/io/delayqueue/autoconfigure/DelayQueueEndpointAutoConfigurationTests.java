@@ -3,6 +3,7 @@ package io.delayqueue.autoconfigure;
 import java.lang.reflect.Proxy;
 import java.security.Principal;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -14,6 +15,7 @@ import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.Delivery;
+import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.actuator.DelayQueueEndpoint;
 import io.delayqueue.admin.AuditedOperationEvent;
@@ -162,6 +164,31 @@ class DelayQueueEndpointAutoConfigurationTests {
     }
 
     @Test
+    void returnsSchedulesWithoutPayloadsAndActsOnThem() {
+        this.writable.run((context) -> {
+            context.getBean(DelayQueueOperations.class)
+                .schedules("orders")
+                .put(ScheduleDefinition.cron("daily", "0 0 6 * * *").payload("private").build());
+            Map<String, Object> schedules = Map.of("section", "schedules", "name", "orders");
+
+            assertThat(act(context, schedules, Map.of("action", "pause", "id", "daily")).at("/result").asString())
+                .isEqualTo("DONE");
+
+            JsonNode page = read(context, PATH, schedules);
+            assertThat(page.toString()).doesNotContain("private");
+            assertThat(page.at("/schedules/0/name").asString()).isEqualTo("daily");
+            assertThat(page.at("/schedules/0/times").asString()).isEqualTo("0 0 6 * * * Z");
+            assertThat(page.at("/schedules/0/paused").asBoolean()).isTrue();
+            assertThat(act(context, schedules, Map.of("action", "trigger", "id", "daily")).at("/result").asString())
+                .isEqualTo("SCHEDULED");
+            assertThat(act(context, schedules, Map.of("action", "resume", "id", "other")).at("/result").asString())
+                .isEqualTo("NOT_FOUND");
+            assertInvalid(context, Map.of("section", "schedules", "name", "orders", "action", "pause"),
+                    "Name a schedule by 'id'");
+        });
+    }
+
+    @Test
     void publishesAnAuditEventForEachChange() {
         this.writable.withBean(Audited.class).run((context) -> {
             Audited audited = context.getBean(Audited.class);
@@ -195,7 +222,7 @@ class DelayQueueEndpointAutoConfigurationTests {
                         null, null, context);
                 assertThatExceptionOfType(StoreUnavailableException.class)
                     .isThrownBy(() -> endpoint.act(ADA, DelayQueueEndpoint.Section.QUEUES, "orders",
-                            DelayQueueEndpoint.Action.RESUME, null, null, null, null));
+                            DelayQueueEndpoint.Action.RESUME, null, null, null, null, null, null, null));
             }
 
             assertThat(context.getBean(Audited.class).events).containsExactly(
@@ -222,10 +249,31 @@ class DelayQueueEndpointAutoConfigurationTests {
             assertInvalid(context, Map.of("section", "queues", "name", "orders", "action", "restore", "rate", "-1"),
                     "Rate -1 is negative");
             assertInvalid(context, Map.of("section", "queues", "name", "others", "action", "restore"),
-                    "Queue 'others' has no ledger in this application");
+                    "Queue 'others' is not in mode 'ledger' in this application");
         });
-        this.writable.run((context) -> assertInvalid(context,
-                Map.of("section", "queues", "name", "orders", "action", "restore"), "Queue 'orders' has no ledger"));
+        this.writable
+            .run((context) -> assertInvalid(context, Map.of("section", "queues", "name", "orders", "action", "restore"),
+                    "Queue 'orders' is not in mode 'ledger'"));
+    }
+
+    @Test
+    void restoresSelectedMessages() {
+        Ledger ledger = new Ledger();
+        this.writable.withBean(Audited.class).withBean(JournalOperations.class, () -> ledger).run((context) -> {
+            Map<String, Object> orders = Map.of("section", "queues", "name", "orders");
+
+            act(context, orders, Map.of("action", "restore", "id", "order-1", "includeExpired", "true"));
+            act(context, orders, Map.of("action", "restore", "dueBefore", "2026-11-22T10:36:24Z"));
+
+            assertThat(ledger.plans).containsExactly(RestorePlan.all().queue("orders").id("order-1").withExpired(),
+                    RestorePlan.all().queue("orders").dueBefore(Instant.parse("2026-11-22T10:36:24Z")));
+            assertThat(context.getBean(Audited.class).events).extracting(AuditedOperationEvent::filter)
+                .containsExactly("order-1", null);
+            assertInvalid(context, Map.of("section", "queues", "name", "orders", "action", "restore", "id", "no id"),
+                    "Message id 'no id'");
+            assertInvalid(context, Map.of("section", "queues", "name", "orders", "action", "restore", "dueBefore",
+                    "3001-01-01T00:00:00Z"), "Due time");
+        });
     }
 
     private static DelayQueueOperations away(Effect effect) {

@@ -14,6 +14,8 @@ import io.delayqueue.actuator.DelayQueueHealthIndicator;
 import io.delayqueue.actuator.HealthSettings;
 import io.delayqueue.actuator.StatisticsCache;
 import io.delayqueue.listener.DelayedListenerRegistry;
+import io.delayqueue.listener.ListenerContainer;
+import io.delayqueue.listener.handler.HandlerOutage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionCounts;
 import io.delayqueue.store.QueueInspector;
@@ -104,6 +106,37 @@ class DelayQueueHealthContributorAutoConfigurationTests {
             assertThat(problems(health)).containsExactly("Listener 'all' hears no wake-ups of queue 'orders': its "
                     + "messages are found by the safety poll, up to 5 s late");
         });
+    }
+
+    /**
+     * A broker that is away for seconds is no news, and for longer no lack of handlers.
+     */
+    @Test
+    void reportsThatMessagesWaitForABroker() {
+        ListenerContainer listener = mock(ListenerContainer.class);
+        given(listener.id()).willReturn("forward.orders");
+        given(listener.queues()).willReturn(List.of("orders"));
+        given(listener.isRunning()).willReturn(true);
+        given(listener.outage()).willReturn(outage(Duration.ofSeconds(10)), outage(Duration.ofSeconds(90)));
+        DelayedListenerRegistry listeners = mock(DelayedListenerRegistry.class);
+        given(listeners.listeners()).willReturn(List.of(listener));
+        this.application.run((context) -> {
+            HealthIndicator indicator = new DelayQueueHealthIndicator(context.getBean(StatisticsCache.class), listeners,
+                    mock(WakeUps.class), new HealthSettings(null, Duration.ofSeconds(10), Duration.ofSeconds(5)),
+                    Map::of);
+
+            Health health = indicator.health();
+            assertThat(health.getStatus()).isEqualTo(Status.UP);
+            assertThat(health.getDetails().get("listeners")).hasToString("{forward.orders=waits for another system}");
+            health = indicator.health();
+            assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+            assertThat(problems(health)).containsExactly(
+                    "Messages of queue 'orders' cannot be forwarded to 'kafka:orders' for 1 min 30 s: no answer");
+        });
+    }
+
+    private static HandlerOutage outage(Duration age) {
+        return new HandlerOutage("Messages of queue 'orders' cannot be forwarded to 'kafka:orders'", "no answer", age);
     }
 
     @ParameterizedTest

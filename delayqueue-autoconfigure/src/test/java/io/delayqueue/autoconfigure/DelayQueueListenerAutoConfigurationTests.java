@@ -23,6 +23,7 @@ import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.store.routing.UnconsumedQueueCheck;
 import jakarta.validation.Valid;
 import jakarta.validation.constraints.Positive;
+import io.delayqueue.store.schedule.LocalSchedules;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -46,7 +47,7 @@ import static org.mockito.Mockito.verify;
 /** Checks that handlers are found and called, and that the beans back off. */
 class DelayQueueListenerAutoConfigurationTests {
 
-    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()
         .withConfiguration(
@@ -169,7 +170,7 @@ class DelayQueueListenerAutoConfigurationTests {
     void runsHandlersOnPlatformThreadsByDefault() {
         this.application.withBean(ThreadHandler.class).run((context) -> {
             context.getBean(DelayQueueOperations.class).send("orders", "hello", Duration.ZERO);
-            assertThat(context.getBean(ThreadHandler.class).threads.poll(20, TimeUnit.SECONDS).getName())
+            assertThat(context.getBean(ThreadHandler.class).threads.poll(LIMIT.toSeconds(), TimeUnit.SECONDS).getName())
                 .matches("delayqueue-handler-[0-9]+");
         });
     }
@@ -258,7 +259,8 @@ class DelayQueueListenerAutoConfigurationTests {
 
         @Bean
         static DelayedListenerAnnotationBeanPostProcessor own(ObjectProvider<DelayedListenerRegistry> registry) {
-            return new DelayedListenerAnnotationBeanPostProcessor(registry, (system) -> null);
+            return new DelayedListenerAnnotationBeanPostProcessor(registry, (system) -> null,
+                    (system) -> LocalSchedules.none());
         }
 
     }

@@ -2,7 +2,13 @@ package io.delayqueue.autoconfigure;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
@@ -10,10 +16,16 @@ import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.actuator.MicrometerEventRecorderFactory;
 import io.delayqueue.actuator.QueueGauges;
+import io.delayqueue.forward.BrokerUnavailableException;
+import io.delayqueue.forward.MessageForwarder;
+import io.delayqueue.listener.DelayedListenerEndpoint;
+import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.store.MessageEventRecorder;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.routing.StoreComponents;
 import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
@@ -29,9 +41,12 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
+import org.springframework.kafka.core.ConsumerFactory;
+import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
+import static org.awaitility.Awaitility.await;
 
 /** Checks when meters exist, and for which queues. */
 class DelayQueueMetricsAutoConfigurationTests {
@@ -45,6 +60,84 @@ class DelayQueueMetricsAutoConfigurationTests {
     private final ApplicationContextRunner application = this.withoutRegistry
         .withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class,
                 CompositeMeterRegistryAutoConfiguration.class, SimpleMetricsExportAutoConfiguration.class));
+
+    /** Queues that come and go must not leave meters behind. */
+    @Test
+    void metersOfAListenerGoWithIt() {
+        this.application.withBean("handler", Handler.class).run((context) -> {
+            MeterRegistry meters = context.getBean(MeterRegistry.class);
+            DelayedListenerRegistry registry = context.getBean(DelayedListenerRegistry.class);
+            Set<Meter.Id> before = ids(meters);
+            for (String queue : List.of("orders", "late")) {
+                for (int i = 0; i < 2; i++) {
+                    registry.register(
+                            DelayedListenerEndpoint.builder("late", queue).handler(Object.class, (json, delivery) -> {
+                            }).build());
+                    assertThat(meters.get("delayqueue.handlers.available").tag("listener", "late").gauge().value())
+                        .isEqualTo(10);
+                    assertThat(meters.get("delayqueue.lateness").tag("listener", "late").timer().count()).isZero();
+                    assertThat(meters.get("delayqueue.messages.due").tag("queue", queue).gauge()).isNotNull();
+                    registry.unregister("late");
+                }
+                assertThat(meters.find("delayqueue.messages.due").tag("queue", "orders").gauge()).isNotNull();
+            }
+
+            Set<Meter.Id> left = ids(meters);
+            left.removeAll(before);
+            assertThat(left).allMatch((id) -> id.getType() == Meter.Type.COUNTER);
+            assertThat(ids(meters)).containsAll(before);
+        });
+    }
+
+    /** It begins with the first failure, and ends with the first success. */
+    @Test
+    void theOutageOfABrokerIsMeasured() {
+        AtomicBoolean away = new AtomicBoolean(true);
+        this.application.withConfiguration(AutoConfigurations.of(DelayQueueForwardAutoConfiguration.class))
+            .withPropertyValues("delayqueue.forward.orders.to=bean:broker")
+            .withBean("broker", MessageForwarder.class,
+                    () -> (message) -> away.get()
+                            ? CompletableFuture.failedFuture(new BrokerUnavailableException("away", null))
+                            : CompletableFuture.completedFuture(null))
+            .run((context) -> {
+                Gauge outage = context.getBean(MeterRegistry.class)
+                    .get("delayqueue.handlers.outage")
+                    .tags("queue", "orders", "listener", "forward.orders")
+                    .gauge();
+                assertThat(outage.value()).isZero();
+
+                context.getBean(DelayQueueOperations.class).send("orders", "a", Duration.ZERO);
+                await().until(() -> outage.value() > 0);
+
+                away.set(false);
+                await().until(() -> outage.value() == 0);
+            });
+    }
+
+    /** Intake may be configured for topics and for queues of RabbitMQ. */
+    @Test
+    void theMessagesOfEachIntakeAreCounted() {
+        this.application.withConfiguration(AutoConfigurations.of(DelayQueueIntakeAutoConfiguration.class))
+            .withBean(ConsumerFactory.class,
+                    () -> new DefaultKafkaConsumerFactory<>(Map.of("bootstrap.servers", "127.0.0.1:1")))
+            .withPropertyValues("delayqueue.intake.kafka.late.to=orders", "spring.application.name=shop")
+            .run((context) -> {
+                MeterRegistry meters = context.getBean(MeterRegistry.class);
+                assertThat(meters.get("delayqueue.intake.messages")
+                    .tags("queue", "orders", "source", "kafka:late")
+                    .functionCounters()).extracting((counter) -> counter.getId().getTag("outcome"))
+                    .containsExactlyInAnyOrder("scheduled", "kept", "skipped", "invalid", "failed");
+                assertThat(meters.get("delayqueue.intake.outage").tag("source", "kafka:late").gauge().value()).isZero();
+            });
+    }
+
+    private static Set<Meter.Id> ids(MeterRegistry meters) {
+        return meters.getMeters()
+            .stream()
+            .map(Meter::getId)
+            .filter((id) -> id.getName().startsWith("delayqueue."))
+            .collect(Collectors.toCollection(HashSet::new));
+    }
 
     @Test
     void countsInBootsRegistry() {

@@ -33,6 +33,7 @@ import io.micrometer.tracing.otel.bridge.OtelCurrentTraceContext;
 import io.micrometer.tracing.otel.bridge.OtelPropagator;
 import io.micrometer.tracing.otel.bridge.OtelTracer;
 import io.micrometer.tracing.propagation.Propagator;
+import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
@@ -197,6 +198,32 @@ class DelayQueueObservationAutoConfigurationTests {
     }
 
     @Test
+    void aHandlerOfABatchIsLinkedToAllSends() {
+        this.traced.withBean(BatchHandler.class).run((context) -> {
+            DelayQueueOperations queue = context.getBean(DelayQueueOperations.class);
+            queue.send("batches", "a");
+            queue.send("batches", "b");
+            // A claim within the millisecond of the second send would return one message.
+            await().atMost(LIMIT).until(() -> queue.statistics("batches").due() == 2);
+            context.getBean(DelayedListenerRegistry.class).require("batches").start();
+
+            InMemorySpanExporter spans = context.getBean(InMemorySpanExporter.class);
+            SpanData handle = span(spans, "batches process");
+            assertThat(handle.getKind()).isEqualTo(SpanKind.CONSUMER);
+            assertThat(handle.getParentSpanContext().isValid()).isFalse();
+            assertThat(handle.getLinks()).extracting((link) -> link.getSpanContext().getSpanId())
+                .containsExactlyInAnyOrderElementsOf(spans.getFinishedSpanItems()
+                    .stream()
+                    .filter((span) -> span.getName().equals("batches publish"))
+                    .map(SpanData::getSpanId)
+                    .toList());
+            assertThat(handle.getAttributes().asMap())
+                .containsEntry(AttributeKey.stringKey("messaging.batch.message_count"), "2");
+            assertThat(handle.getAttributes().get(AttributeKey.stringKey("messaging.message.id"))).isNull();
+        });
+    }
+
+    @Test
     void aFutureIsObservedToItsEnd() {
         this.traced.run((context) -> {
             context.getBean(DelayQueueOperations.class)
@@ -292,6 +319,14 @@ class DelayQueueObservationAutoConfigurationTests {
             Map<String, Object> next = this.handled.poll(LIMIT.toSeconds(), TimeUnit.SECONDS);
             assertThat(next).isNotNull();
             return next;
+        }
+
+    }
+
+    static class BatchHandler {
+
+        @DelayedListener(id = "batches", queues = "batches", batch = true, autoStartup = "false")
+        void handle(List<String> payloads) {
         }
 
     }

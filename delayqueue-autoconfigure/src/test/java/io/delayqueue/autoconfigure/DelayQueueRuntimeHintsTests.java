@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 
 import io.delayqueue.DelayedListener;
 import io.delayqueue.PauseResult;
+import io.delayqueue.ScheduleSkip;
 import io.delayqueue.actuator.DelayQueueEndpoint;
 import io.delayqueue.admin.DueForecast;
 import io.delayqueue.admin.Finding;
@@ -57,8 +58,8 @@ class DelayQueueRuntimeHintsTests {
 
     /** Those of the operations that return an object of more than one type, too. */
     @ParameterizedTest
-    @ValueSource(
-            strings = { "Overview", "Failure", "Queue", "Listener", "DeadLetters", "DeadLetterView", "Done", "Count" })
+    @ValueSource(strings = { "Overview", "Failure", "Queue", "Listener", "DeadLetters", "DeadLetterView", "Schedules",
+            "ScheduleView", "Done", "Count" })
     void theViewsOfTheEndpointCanBeWritten(String view) throws ClassNotFoundException {
         assertThat(view(view))
             .matches(writable(RuntimeHintsFixture.of(Application.class, Map.of(EXPOSED, "delayqueue"))));
@@ -66,7 +67,7 @@ class DelayQueueRuntimeHintsTests {
 
     @ParameterizedTest
     @ValueSource(classes = { QueueOverview.class, DueForecast.class, NodeStatus.class, PauseResult.class,
-            IntegrityReport.class, Finding.class })
+            IntegrityReport.class, Finding.class, ScheduleSkip.class })
     void theValuesThatTheEndpointReturnsCanBeWritten(Class<?> value) {
         assertThat(value).matches(writable(RuntimeHintsFixture.of(Application.class, Map.of(EXPOSED, "delayqueue"))));
     }
@@ -77,7 +78,7 @@ class DelayQueueRuntimeHintsTests {
 
         assertThat(views.getDeclaredClasses()).extracting(Class::getSimpleName)
             .containsExactlyInAnyOrder("Overview", "Failure", "Queue", "Listener", "DeadLetters", "DeadLetterView",
-                    "Done", "Count");
+                    "Schedules", "ScheduleView", "Done", "Count");
     }
 
     @Test

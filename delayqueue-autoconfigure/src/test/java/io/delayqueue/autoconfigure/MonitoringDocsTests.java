@@ -19,11 +19,18 @@ import java.util.stream.Stream;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
+import io.delayqueue.QueueName;
+import io.delayqueue.SkipReason;
+import io.delayqueue.intake.Intake;
+import io.delayqueue.intake.IntakeGroup;
+import io.delayqueue.intake.IntakeScheduler;
 import io.delayqueue.journal.HistoryFactory;
 import io.delayqueue.journal.HistorySettings;
+import io.delayqueue.journal.JournalDatabase;
 import io.delayqueue.journal.JournalFactory;
 import io.delayqueue.journal.JournalMode;
 import io.delayqueue.store.MessageEventRecorderFactory;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.routing.StoreComponents;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -41,6 +48,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
 
 /** Checks that dashboard, alerts and the table of meters refer to existing meters. */
 class MonitoringDocsTests {
@@ -143,11 +152,13 @@ class MonitoringDocsTests {
             .withBean(MeterRegistry.class, () -> new PrometheusMeterRegistry(PrometheusConfig.DEFAULT))
             .withBean(HistoryFactory.class, MonitoringDocsTests::history)
             .withUserConfiguration(JournalConfiguration.class)
+            .withBean(IntakeGroup.class, MonitoringDocsTests::intake)
             .withBean(Handler.class)
             .run((context) -> {
                 context.getBean(DelayQueueOperations.class).send("orders", "a", Duration.ofHours(1));
-                // This store has no scripts.
-                context.getBean(MessageEventRecorderFactory.class).called("send", 1, true);
+                MessageEventRecorderFactory events = context.getBean(MessageEventRecorderFactory.class);
+                events.called("send", 1, true); // This store has no scripts.
+                events.of(new QueueName("orders")).occurrencesSkipped(SkipReason.MISFIRE, 1);
                 test.accept(context.getBean(PrometheusMeterRegistry.class));
             });
     }
@@ -158,8 +169,8 @@ class MonitoringDocsTests {
 
         @Bean
         JournalFactory journal(StoreComponents store) {
-            return new JournalFactory(new DriverManagerDataSource(), "dq", store, (queue) -> JournalMode.OFF,
-                    Duration.ofSeconds(1), Duration.ZERO, (event) -> {
+            return new JournalFactory(new JournalDatabase(new DriverManagerDataSource(), "dq"), store,
+                    (queue) -> JournalMode.OFF, Duration.ofSeconds(1), Duration.ZERO, (event) -> {
                     });
         }
 
@@ -167,8 +178,16 @@ class MonitoringDocsTests {
 
     /** Records nothing, as no queue has a journal, and so needs no database. */
     private static HistoryFactory history() {
-        return new HistoryFactory(new DriverManagerDataSource(), "dq", "node", (queue) -> JournalMode.OFF,
-                new HistorySettings(Duration.ofDays(1), true, 1));
+        return new HistoryFactory(new JournalDatabase(new DriverManagerDataSource(), "dq"), "node",
+                (queue) -> JournalMode.OFF, new HistorySettings(Duration.ofDays(1), true, 1));
+    }
+
+    /** Reads from no broker. */
+    private static IntakeGroup intake() {
+        Intake intake = mock(Intake.class);
+        given(intake.scheduler()).willReturn(new IntakeScheduler("kafka:late", new QueueName("orders"),
+                new EnvelopeCodec(JsonMapper.shared()), mock(DelayQueueOperations.class), System::nanoTime));
+        return new IntakeGroup(List.of(intake));
     }
 
     private static Stream<String> scrapedNames(PrometheusMeterRegistry registry) {
@@ -200,7 +219,7 @@ class MonitoringDocsTests {
 
     /** Tags of a cell, whose values follow a colon or lie behind a semicolon. */
     private static Set<String> tagsOf(String cell) {
-        return Stream.of("listener", "outcome", "script")
+        return Stream.of("listener", "outcome", "reason", "script", "source")
             .filter((tag) -> cell.contains("`" + tag + "`"))
             .collect(Collectors.toSet());
     }

@@ -41,7 +41,7 @@ import static org.awaitility.Awaitility.await;
 @Tag("server")
 class RedisApplicationTests {
 
-    private static final Duration LIMIT = Duration.ofSeconds(20);
+    private static final Duration LIMIT = Duration.ofSeconds(60);
 
     private final RedisServer redis = RedisServer.shared(RedisBinary.REDIS_7_0);
 

@@ -9,6 +9,8 @@ import io.delayqueue.DelayedMessage;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.UnknownQueueException;
+import io.delayqueue.listener.DelayedListenerEndpoint;
+import io.delayqueue.listener.DelayedListenerRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -74,6 +76,21 @@ class UnknownQueueTests {
         this.strict.withPropertyValues(property)
             .run((context) -> assertThat(send(context.getBean(DelayQueueOperations.class), "receipts").outcome())
                 .isEqualTo(SendOutcome.SCHEDULED));
+    }
+
+    @Test
+    void aNameIsAcceptedWhileAListenerIsRegistered() {
+        this.strict.run((context) -> {
+            DelayQueueOperations queue = context.getBean(DelayQueueOperations.class);
+            DelayedListenerRegistry registry = context.getBean(DelayedListenerRegistry.class);
+            registry
+                .register(DelayedListenerEndpoint.builder("late", "late").handler(Object.class, (json, delivery) -> {
+                }).build());
+            assertThat(send(queue, "late").outcome()).isEqualTo(SendOutcome.SCHEDULED);
+
+            registry.unregister("late");
+            assertThatExceptionOfType(UnknownQueueException.class).isThrownBy(() -> send(queue, "late"));
+        });
     }
 
     @Test

@@ -13,7 +13,7 @@ import io.delayqueue.consume.MessageClaimer.Reader;
 import io.delayqueue.fixtures.ManualClock;
 import io.delayqueue.fixtures.store.TemplateFakeStore;
 import io.delayqueue.memory.InMemoryMessageStore;
-import io.delayqueue.store.CauseMasking;
+import io.delayqueue.CauseMasking;
 import io.delayqueue.store.DeadLetterPublisher;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
@@ -209,7 +209,7 @@ class MessageClaimerTests {
                 }, Runnable::run));
         MessageClaimer<String> claimer = new MessageClaimer<>(components, settler,
                 () -> CompletableFuture.completedFuture(reader), LEASE, () -> 0);
-        PollRequest<String> request = new PollRequest<>(10, LEASE, 0, new CompletableFuture<List<String>>());
+        WaitingClaim<String> request = new WaitingClaim<>(10, LEASE, 0, new CompletableFuture<List<String>>());
         return claimer.claim(PARTITION, request, SETTINGS, thread);
     }
 

@@ -173,7 +173,7 @@ class QueuePollerTests {
     }
 
     private CompletableFuture<List<String>> join(QueuePoller<String> poller, long deadline) {
-        PollRequest<String> request = new PollRequest<>(1, LONG, deadline, new CompletableFuture<>());
+        WaitingClaim<String> request = new WaitingClaim<>(1, LONG, deadline, new CompletableFuture<>());
         poller.join(request);
         return request.answer();
     }

@@ -24,6 +24,7 @@ import tools.jackson.databind.json.JsonMapper;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
@@ -66,7 +67,7 @@ class ForwardingHandlerTests {
                 this.codec.write(Map.of("total", 1), Map.of("traceparent", "00-1", "delayqueue-attempt", "forged")),
                 42);
         try {
-            return handler.prepare(message, this.delivery).invoke().toCompletableFuture();
+            return handler.prepare(message, this.delivery).invoke(Runnable::run).toCompletableFuture();
         }
         catch (RuntimeException | Error ex) {
             throw ex;
@@ -111,6 +112,20 @@ class ForwardingHandlerTests {
             .hasCauseInstanceOf(HandlerUnavailableException.class)
             .hasRootCauseMessage("No confirmation within 10 ms")
             .isNotInstanceOf(TimeoutException.class);
+        assertThat(handler.untilAvailable()).isPositive();
+    }
+
+    /** A call should not block; one that does must not hide that the broker is away. */
+    @Test
+    void theTimeoutCoversACallThatBlocks() {
+        this.timeout = Duration.ofMillis(10);
+        ForwardingHandler handler = handler((message) -> {
+            // Real time: the timeout is over when the call returns.
+            await().pollDelay(Duration.ofMillis(100)).until(() -> true);
+            return CompletableFuture.completedFuture(null);
+        });
+
+        assertThatThrownBy(() -> forward(handler).join()).hasCauseInstanceOf(HandlerUnavailableException.class);
         assertThat(handler.untilAvailable()).isPositive();
     }
 

@@ -29,20 +29,34 @@ class MessageKeyTests {
     @CsvSource({ "id, order-1", "group, customer-7", "queue, orders", "headers['region'], eu",
             "payload['customer']['id'], 42", "queue + ':' + payload['paid'], orders:true", "headers['none'], " })
     void anExpressionReadsTheMessage(String expression, @Nullable String key) {
-        assertThat(MessageKey.expression(expression, CODEC).of(message("customer-7", Map.of("region", "eu"))))
-            .isEqualTo(key);
+        byte[] actual = MessageKey.expression(expression, CODEC).of(message("customer-7", Map.of("region", "eu")));
+        assertThat((actual != null) ? new String(actual, StandardCharsets.UTF_8) : null).isEqualTo(key);
+    }
+
+    private static String key(@Nullable String group, Map<String, String> headers) {
+        return new String(MessageKey.OF_GROUP_OR_ID.of(message(group, headers)), StandardCharsets.UTF_8);
+    }
+
+    /** The messages of a group are in order only within one partition. */
+    @Test
+    void withoutAnExpressionTheKeyIsTheGroupElseThatOfTheIntakeElseTheId() {
+        assertThat(key(null, Map.of())).isEqualTo("order-1");
+        assertThat(key("customer-7", Map.of())).isEqualTo("customer-7");
+        assertThat(key(null, Map.of("delayqueue-key", "k"))).isEqualTo("k");
+        assertThat(key("customer-7", Map.of("delayqueue-key", "k"))).isEqualTo("customer-7");
     }
 
     @Test
-    void withoutAnExpressionTheKeyIsThatOfTheIntakeElseTheGroupElseTheId() {
-        assertThat(MessageKey.OF_GROUP_OR_ID.of(message(null, Map.of()))).isEqualTo("order-1");
-        assertThat(MessageKey.OF_GROUP_OR_ID.of(message("customer-7", Map.of()))).isEqualTo("customer-7");
-        assertThat(MessageKey.OF_GROUP_OR_ID.of(message("customer-7", Map.of("delayqueue-key", "k")))).isEqualTo("k");
+    void aKeyThatWasNoTextIsTheSameBytes() {
+        assertThat(MessageKey.OF_GROUP_OR_ID.of(message(null, Map.of("delayqueue-binary-delayqueue-key", "yAE="))))
+            .containsExactly(0xC8, 1);
+        assertThat(key(null, Map.of("delayqueue-binary-delayqueue-key", "no base64"))).isEqualTo("order-1");
     }
 
     /** Expressions come from the configuration, and still may not run any code. */
     @ParameterizedTest
-    @CsvSource({ "T(java.lang.System).exit(1)", "new java.io.File('x')", "payload['none']['id']" })
+    @CsvSource(delimiter = '|', value = { "T(java.lang.System).exit(1)", "new java.io.File('x')",
+            "payload['none']['id']", "id.substring(0, 99)" })
     void anExpressionThatFailsMakesTheMessageUndeliverable(String expression) {
         MessageKey key = MessageKey.expression(expression, CODEC);
 

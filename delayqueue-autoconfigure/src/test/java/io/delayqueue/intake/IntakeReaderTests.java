@@ -27,12 +27,19 @@ class IntakeReaderTests {
 
     private final Map<String, String> headers = new HashMap<>(Map.of("delayqueue-delay", "PT5M"));
 
+    private final Map<String, byte[]> binaries = new HashMap<>();
+
+    private byte[] key = "customer-7".getBytes(StandardCharsets.UTF_8);
+
     private DelayedMessage read(String payload) {
         return read(payload.getBytes(StandardCharsets.UTF_8));
     }
 
     private DelayedMessage read(byte[] payload) {
-        return this.reader.read(new IntakeMessage("test", "topic-0-7", "customer-7", this.headers, payload));
+        IntakeHeaders all = new IntakeHeaders();
+        this.headers.forEach(all::put);
+        this.binaries.forEach(all::put);
+        return this.reader.read(new IntakeMessage("test", "topic-0-7", this.key, all, payload));
     }
 
     @Test
@@ -50,6 +57,58 @@ class IntakeReaderTests {
         assertThat(message.headers()).isEqualTo(Map.of("tag", "gold", "delayqueue-key", "customer-7"));
         assertThat(this.codec.read(this.codec.write(message.payload(), Map.of())).payload()).asString()
             .isEqualTo("{\"total\":12.500000000000000000001}");
+    }
+
+    /** Otherwise a consumer of the forwarded message could not read them. */
+    @Test
+    void keysAndHeadersThatAreNoTextAreStoredInBase64() {
+        this.key = new byte[] { (byte) 0xC8, 1 };
+        this.binaries.put("signature", new byte[] { (byte) 0xFF });
+        this.binaries.put("text", "\u00e4".getBytes(StandardCharsets.UTF_8));
+
+        assertThat(read("1").headers()).isEqualTo(Map.of("delayqueue-binary-delayqueue-key", "yAE=",
+                "delayqueue-binary-signature", "/w==", "text", "\u00e4"));
+    }
+
+    /** No producer may set the stored form of these headers. */
+    @Test
+    void headersOfTheLibraryAreNotTakenOver() {
+        this.headers.putAll(Map.of("delayqueue-binary-x", "forged", "delayqueue-key", "forged"));
+
+        assertThat(read("1").headers()).isEqualTo(Map.of("delayqueue-key", "customer-7"));
+    }
+
+    /** Spring's header mappers write values that are no texts in JSON. */
+    @Test
+    void aTimeMayBeInQuotes() {
+        this.headers.put("delayqueue-delay", "\"PT30M\"");
+
+        assertThat(read("1").delay()).contains(Duration.ofMinutes(30));
+    }
+
+    @Test
+    void aMessageWithoutATimeIsRejected() {
+        this.headers.clear();
+
+        assertThatExceptionOfType(InvalidIntakeException.class).isThrownBy(() -> read("1"))
+            .withMessage("it has no header 'delayqueue-due' or 'delayqueue-delay'");
+    }
+
+    @Test
+    void aBinaryHeaderOfTheLibraryIsRejected() {
+        this.binaries.put("delayqueue-delay", new byte[] { (byte) 0x80 });
+
+        assertThatExceptionOfType(InvalidIntakeException.class).isThrownBy(() -> read("1"))
+            .withMessage("header 'delayqueue-delay' is not a text in UTF-8");
+    }
+
+    /** Values of foreign producers must not add lines to the log, or fill it. */
+    @Test
+    void anInvalidValueIsQuotedInOneShortLine() {
+        this.headers.put("delayqueue-delay", "a\n2026 ERROR forged" + "x".repeat(5000));
+
+        assertThatExceptionOfType(InvalidIntakeException.class).isThrownBy(() -> read("1"))
+            .satisfies((ex) -> assertThat(ex.getMessage()).hasSizeLessThan(200).doesNotContain("\n"));
     }
 
     @Test

@@ -22,6 +22,7 @@ import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.schedule.LocalSchedules;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -79,14 +80,15 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
         });
         this.context.registerBean("delayedListenerPostProcessor", DelayedListenerAnnotationBeanPostProcessor.class,
                 () -> new DelayedListenerAnnotationBeanPostProcessor(
-                        this.context.getBeanProvider(DelayedListenerRegistry.class), (system) -> null));
+                        this.context.getBeanProvider(DelayedListenerRegistry.class), (system) -> null,
+                        (system) -> LocalSchedules.none()));
         this.context.registerBean(PropertySourcesPlaceholderConfigurer.class);
         this.context.refresh();
         return this.context.getBean(DelayedListenerRegistry.class);
     }
 
     private static ListenerSettings settings(DelayedListenerRegistry registry, String id) {
-        return ((QueueListenerContainer) registry.require(id)).bindings().get(0).settings();
+        return ((DefaultListenerContainer) registry.require(id)).bindings().get(0).settings();
     }
 
     private static List<String> queues(DelayedListenerRegistry registry, String id) {
@@ -207,7 +209,7 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
     }
 
     private static void call(DelayedListenerRegistry registry, String id) throws Throwable {
-        MessageHandler handler = ((QueueListenerContainer) registry.require(id)).bindings().get(0).handler();
+        MessageHandler handler = ((DefaultListenerContainer) registry.require(id)).bindings().get(0).handler();
         TestBed bed = new TestBed();
         bed.store.add("m", Duration.ZERO, "{\"v\":1,\"headers\":{\"h\":\"text\"},\"payload\":\"m\"}");
         bed.handler = handler;

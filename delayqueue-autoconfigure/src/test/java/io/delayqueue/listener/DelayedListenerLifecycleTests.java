@@ -7,6 +7,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.delayqueue.ErrorDecision;
 import io.delayqueue.listener.handler.HandlerMethodFactory;
 import io.delayqueue.listener.poll.HandlerExecutorSettings;
 import io.delayqueue.listener.poll.ListenerSettings;
@@ -35,7 +36,7 @@ import static org.mockito.Mockito.when;
  */
 class DelayedListenerLifecycleTests {
 
-    private static final long LIMIT = 30;
+    private static final long LIMIT = 60;
 
     private final TestBed bed = new TestBed();
 
@@ -58,20 +59,22 @@ class DelayedListenerLifecycleTests {
         this.worker.stop();
     }
 
-    private QueueListenerContainer register(String id) {
+    private DefaultListenerContainer register(String id) {
         return register(id, true);
     }
 
-    private QueueListenerContainer register(String id, boolean autoStartup) {
+    private DefaultListenerContainer register(String id, boolean autoStartup) {
         return register(id, autoStartup, this.bed.listenerSettings().lease());
     }
 
-    private QueueListenerContainer register(String id, boolean autoStartup, Duration lease) {
+    private DefaultListenerContainer register(String id, boolean autoStartup, Duration lease) {
         ListenerSettings all = this.bed.listenerSettings();
         ListenerSettings settings = new ListenerSettings(all.concurrency(), lease, all.timeout(), all.maxAttempts(),
                 all.maxLapses(), all.backoff(), all.expiryPolicy(), autoStartup, all.noRetryFor());
-        QueueListenerContainer container = new QueueListenerContainer(id, List.of(new PartitionBinding(id,
-                TestBed.QUEUE, settings, this.bed.handler, this.bed.counters, MessageEventRecorder.NONE)),
+        DefaultListenerContainer container = new DefaultListenerContainer(id,
+                List.of(new PartitionBinding(id, TestBed.QUEUE, settings, this.bed.handler, this.bed.counters,
+                        MessageEventRecorder.NONE)
+                    .with(this.bed.errorHandler)),
                 this.bed.counters);
         assertThat(this.registry.register(container)).isTrue();
         return container;
@@ -174,7 +177,7 @@ class DelayedListenerLifecycleTests {
         this.bed.concurrency = 2;
         CountDownLatch started = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             started.countDown();
             assertThat(release.await(LIMIT, TimeUnit.SECONDS)).isTrue();
             return null;
@@ -209,7 +212,7 @@ class DelayedListenerLifecycleTests {
     void renewsTheLeaseOfAHandlerThatAStopWaitsFor() throws Exception {
         CountDownLatch started = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             started.countDown();
             release.await(LIMIT, TimeUnit.SECONDS);
             return null;
@@ -229,13 +232,15 @@ class DelayedListenerLifecycleTests {
         assertThat(stopped.await(LIMIT, TimeUnit.SECONDS)).isTrue();
     }
 
+    /** The error handler is not asked: the handlers have not failed. */
     @Test
     void interruptsHandlersThatOutliveTheTimeoutAndReleasesTheirMessages() throws Exception {
+        this.bed.errorHandler = (delivery, error) -> ErrorDecision.deadLetter();
         this.worker = worker(Duration.ofMillis(50));
         this.bed.concurrency = 2;
         CountDownLatch started = new CountDownLatch(2);
         CountDownLatch never = new CountDownLatch(1);
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             started.countDown();
             never.await();
             return null;
@@ -261,7 +266,7 @@ class DelayedListenerLifecycleTests {
         CountDownLatch started = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
         boolean[] interrupted = { false };
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             started.countDown();
             release.await();
             interrupted[0] = Thread.interrupted();
@@ -289,7 +294,7 @@ class DelayedListenerLifecycleTests {
         CountDownLatch started = new CountDownLatch(1);
         CountDownLatch interrupted = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             started.countDown();
             while (release.getCount() > 0) {
                 try {
@@ -323,25 +328,26 @@ class DelayedListenerLifecycleTests {
         CompletableFuture<Void> never = this.bed.store.stall("claim");
         // Does not rely on the count: a claim may be counted before it meets the stall.
         TestBed.await(() -> never.getNumberOfDependents() > 0);
-        long start = System.nanoTime();
+
         this.worker.stop();
 
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
         assertThat(this.worker.isRunning()).isFalse();
         never.complete(null);
         TestBed.await(() -> !isListening());
     }
 
+    /** If it waited for the shutdown timeout, the test would time out. */
     @Test
     void stopsInTimeWhenTheStoreIsAway() {
+        this.worker = worker(Duration.ofHours(1));
         register("l");
         this.worker.start();
         this.bed.store.fail("claim");
         this.bed.store.fail("release");
-        long start = System.nanoTime();
+
         this.worker.stop();
 
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(10));
+        assertThat(this.worker.isRunning()).isFalse();
     }
 
     @Test
@@ -406,7 +412,7 @@ class DelayedListenerLifecycleTests {
         assertThat(this.registry.listeners()).hasSize(1);
         assertThat(
                 this.registry.register(
-                        new QueueListenerContainer("late",
+                        new DefaultListenerContainer("late",
                                 List.of(new PartitionBinding("late", TestBed.QUEUE, TestBed.settings(),
                                         this.bed.handler, this.bed.counters, MessageEventRecorder.NONE)),
                                 this.bed.counters)))
@@ -417,7 +423,7 @@ class DelayedListenerLifecycleTests {
     void startsAgainThoughTheStopBeforeStillWaits() throws Exception {
         CountDownLatch started = new CountDownLatch(1);
         CountDownLatch release = new CountDownLatch(1);
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             started.countDown();
             assertThat(release.await(LIMIT, TimeUnit.SECONDS)).isTrue();
             return null;

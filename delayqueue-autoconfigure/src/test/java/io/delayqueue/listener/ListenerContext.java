@@ -6,6 +6,7 @@ import io.delayqueue.listener.poll.TestBed;
 import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.schedule.LocalSchedules;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -27,7 +28,7 @@ public final class ListenerContext extends AnnotationConfigApplicationContext {
                         MessageEventRecorderFactory.NONE));
         registerBean("delayedListenerPostProcessor", DelayedListenerAnnotationBeanPostProcessor.class,
                 () -> new DelayedListenerAnnotationBeanPostProcessor(getBeanProvider(DelayedListenerRegistry.class),
-                        (system) -> null));
+                        (system) -> null, (system) -> LocalSchedules.none()));
     }
 
     /** Adds beans, each named after its class. */

@@ -83,9 +83,9 @@ class PayloadTypeAgreementTests {
                 ListenerContext context = new ListenerContext().with(OfOrder.class, OfOrderToo.class)) {
             context.refresh();
 
-            assertThat(log.lines(Level.WARN)).containsExactly(("Methods '%s.handle(Order)' (bean 'OfOrder') and "
-                    + "'%s.handle(Order)' (bean 'OfOrderToo') share the messages of queue 'orders': each message is "
-                    + "handled by only one of them")
+            assertThat(log.lines(Level.WARN)).containsExactly(("Method '%s.handle(Order)' of bean 'OfOrder' and "
+                    + "method '%s.handle(Order)' of bean 'OfOrderToo' share the messages of queue 'orders': each "
+                    + "message is handled by only one of them")
                 .formatted(OfOrder.class.getName(), OfOrderToo.class.getName()));
         }
     }

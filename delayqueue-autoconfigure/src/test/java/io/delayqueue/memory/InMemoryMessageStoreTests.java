@@ -10,6 +10,7 @@ import io.delayqueue.store.QueueRegistry;
 import io.delayqueue.store.WakeUps;
 import io.delayqueue.store.contract.MessageStoreContract;
 import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.schedule.ScheduleStore;
 import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -49,6 +50,11 @@ class InMemoryMessageStoreTests extends MessageStoreContract {
     @Override
     public NodeRegistry nodes() {
         return this.store.nodeRegistry();
+    }
+
+    @Override
+    public ScheduleStore schedules() {
+        return this.store.schedules();
     }
 
     @Override

@@ -62,17 +62,17 @@ class MessageObservationsTests {
         MessageObservations observations = broken(broken);
         CompletableFuture<String> stage = new CompletableFuture<>();
 
-        assertThat(observations.handle(delivery(), "l", Map.of(), () -> {
+        assertThat(observations.handle(List.of(delivery()), "l", List.of(Map.of()), () -> {
             this.calls.incrementAndGet();
             return null;
         })).isNull();
-        assertThat(observations.handle(delivery(), "l", Map.of(), () -> {
+        assertThat(observations.handle(List.of(delivery()), "l", List.of(Map.of()), () -> {
             this.calls.incrementAndGet();
             return stage;
         })).isSameAs(stage);
         stage.complete("done");
         assertThatExceptionOfType(InterruptedException.class)
-            .isThrownBy(() -> observations.handle(delivery(), "l", Map.of(), () -> {
+            .isThrownBy(() -> observations.handle(List.of(delivery()), "l", List.of(Map.of()), () -> {
                 this.calls.incrementAndGet();
                 throw new InterruptedException("the handler's own");
             }));

@@ -194,7 +194,7 @@ class HostileNamesTests {
                 assertThat(command).as(name).matches("'[A-Z]+'|\\.\\.\\.");
                 assertThat(command).as(name)
                     .isNotIn("'KEYS'", "'SCAN'", "'EVAL'", "'EVALSHA'", "'CONFIG'", "'FLUSHALL'");
-                if (calls.group(2) != null) {
+                if (calls.group(2) != null && !command.equals("'INFO'")) { // reads no key
                     assertThat(calls.group(2).strip()).as("%s: %s", name, calls.group()).matches(key);
                 }
             }

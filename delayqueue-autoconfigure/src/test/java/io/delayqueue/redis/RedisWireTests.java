@@ -56,13 +56,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Tag("server")
 class RedisWireTests {
 
-    private static final String LATEST = "2";
+    private static final String LATEST = "3";
 
-    private static final List<String> VERSIONS = List.of("2");
+    private static final List<String> VERSIONS = List.of("2", "3");
 
     private static final Path FIXTURES = Path.of("src/test/resources/wire");
 
     private static final String SEPARATOR = "\t";
+
+    private static final String NEWLINE = "\\n";
 
     private static LettuceConnectionFactory connections;
 
@@ -171,7 +173,7 @@ class RedisWireTests {
                         connection.hashCommands()
                             .hGetAll(key)
                             .forEach((field, value) -> fields
-                                .add(String.join(SEPARATOR, "hash", name, text(field), text(value))));
+                                .add(String.join(SEPARATOR, "hash", name, text(field), oneLine(value))));
                         lines.addAll(fields);
                     }
                     else if (type == DataType.ZSET) {
@@ -185,6 +187,10 @@ class RedisWireTests {
             return lines;
         }
 
+        private static String oneLine(byte[] value) {
+            return text(value).replace("\n", NEWLINE);
+        }
+
         void load(List<String> lines) {
             try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
                 for (String line : lines) {
@@ -192,7 +198,8 @@ class RedisWireTests {
                     byte[] key = bytes(this.namespace + fields[1]);
                     switch (fields[0]) {
                         case "string" -> connection.stringCommands().set(key, bytes(fields[2]));
-                        case "hash" -> connection.hashCommands().hSet(key, bytes(fields[2]), bytes(fields[3]));
+                        case "hash" -> connection.hashCommands()
+                            .hSet(key, bytes(fields[2]), bytes(fields[3].replace(NEWLINE, "\n")));
                         case "zset" ->
                             connection.zSetCommands().zAdd(key, Double.parseDouble(fields[3]), bytes(fields[2]));
                         default -> throw new IllegalArgumentException(line);

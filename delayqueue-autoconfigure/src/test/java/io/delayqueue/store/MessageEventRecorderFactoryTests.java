@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.SendOutcome;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -124,8 +123,7 @@ class MessageEventRecorderFactoryTests {
     }
 
     private static Object argument(Class<?> type) {
-        return (type == SendOutcome.class) ? SendOutcome.SCHEDULED : (type == MessageEventRecorder.HandlerOutcome.class)
-                ? MessageEventRecorder.HandlerOutcome.SUCCESS : (Object) 1L;
+        return type.isEnum() ? type.getEnumConstants()[0] : (Object) 1L;
     }
 
     private static MessageEventRecorderFactory eventsOf(@Nullable MessageEventRecorder ofQueue) {

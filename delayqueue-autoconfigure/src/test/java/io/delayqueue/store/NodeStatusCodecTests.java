@@ -26,7 +26,7 @@ class NodeStatusCodecTests {
 
     @Test
     void readsWhatItWrote() {
-        ListenerStatus listener = new ListenerStatus("<b>", List.of("q", "r"), 10, 7, true, true);
+        ListenerStatus listener = new ListenerStatus("<b>", List.of("q", "r"), 10, 7, true, true, "<waits>");
         byte[] written = NodeStatusCodec.write(new NodeStatusCodec.Node("n", "shop", "host", 42, "0.1"),
                 Duration.ofMinutes(1), List.of(listener));
 

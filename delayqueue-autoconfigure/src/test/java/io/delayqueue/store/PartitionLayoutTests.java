@@ -102,4 +102,15 @@ class PartitionLayoutTests {
         assertThat(founded.after(founded)).isEqualTo(founded);
     }
 
+    @Test
+    void occurrencesOfSchedulesAreInTheFirstPartition() {
+        PartitionLayout layout = new PartitionLayout(3, List.of(1, 8, 256), true);
+        QueueName queue = new QueueName("q");
+
+        for (int i = 0; i < 1_000; i++) {
+            assertThat(layout.targets(queue, "@s@" + i))
+                .containsExactly(new PartitionTarget(Partition.first(queue), 3));
+        }
+    }
+
 }

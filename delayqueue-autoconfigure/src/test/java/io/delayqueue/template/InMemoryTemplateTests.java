@@ -190,7 +190,7 @@ class InMemoryTemplateTests {
 
         this.template.send(message("a"));
 
-        assertThat(received.get(10, TimeUnit.SECONDS)).isEqualTo("a");
+        assertThat(received.get(60, TimeUnit.SECONDS)).isEqualTo("a");
     }
 
     private ReceivedMessage receive() {

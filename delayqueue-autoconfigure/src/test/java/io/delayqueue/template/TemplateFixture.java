@@ -24,7 +24,7 @@ final class TemplateFixture {
     static final Duration LEASE = Duration.ofSeconds(30);
 
     /** Far longer than anything should take; reached only by a test that fails. */
-    static final Duration AGES = Duration.ofSeconds(20);
+    static final Duration AGES = Duration.ofSeconds(60);
 
     /** For queues that have always had one partition. */
     static final PartitionLayouts PARTITIONS = new PartitionLayouts(PartitionLayoutStore.NONE, (queue) -> 0, () -> 0);

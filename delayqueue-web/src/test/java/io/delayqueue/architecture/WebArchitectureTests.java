@@ -39,8 +39,12 @@ class WebArchitectureTests extends ArchitectureTests {
             // to name and tag observations otherwise
             "DelayQueueObservation", "SendObservationContext", "HandleObservationContext",
             "DefaultSendObservationConvention", "DefaultHandleObservationConvention",
+            // listeners that are registered by calls, see docs/getting-started.md
+            "DelayedListenerConfigurer", "DelayedListenerEndpoint",
             // a second Redis or namespace, see docs/configuration.md
             "DelayQueueSystem", "DelayQueueSystemBuilder",
+            // wraps handlers in tests, in delayqueue-test
+            "HandlerDecorator",
             // Boot binds it; described in docs/configuration.md
             "DelayQueueProperties");
 
@@ -49,7 +53,7 @@ class WebArchitectureTests extends ArchitectureTests {
         return Stream.concat(super.arrows(), Stream.of(from(HTTP, API, ADMIN, STORE), //
                 from(HTTP_CONSUME, API, ADMIN, STORE, ENVELOPE, ROUTING, CONSUME, HTTP), //
                 from(HTTP_API, API, ADMIN, STORE, CONSUME, JOURNAL, HTTP, HTTP_CONSUME), //
-                from(DASHBOARD, API, ADMIN, STORE, JOURNAL, LISTENER, POLL, HTTP, HTTP_API), //
+                from(DASHBOARD, API, ADMIN, STORE, JOURNAL, LISTENER, HANDLER, POLL, HTTP, HTTP_API), //
                 from(WEB + ".autoconfigure", API, ADMIN, STORE, ENVELOPE, ROUTING, CONSUME, JOURNAL, MEMORY, LISTENER,
                         POLL, AUTOCONFIGURE, HTTP, HTTP_API, HTTP_CONSUME, DASHBOARD)));
     }

@@ -51,8 +51,7 @@ public final class ApiDescription {
     }
 
     public String authorities(String operation) {
-        String[] parts = operation.split(" ");
-        return this.json.path("paths").path(parts[1]).path(parts[0].toLowerCase()).path("description").asString();
+        return described(operation).path("description").asString();
     }
 
     /** Fails if the response is not described. */
@@ -114,6 +113,27 @@ public final class ApiDescription {
             .forEach((path) -> path
                 .forEach((operation) -> operation.path("tags").forEach((tag) -> used.add(tag.asString()))));
         return Map.of("used", used, "declared", new TreeSet<>(this.json.path("tags").findValuesAsString("name")));
+    }
+
+    /** Returns what is wrong with the body of a request. */
+    public List<Error> requestErrors(String operation, String body) {
+        return errors(described(operation).path("requestBody"), body);
+    }
+
+    /** Returns what is wrong with the body of a response with status 200. */
+    public List<Error> responseErrors(String operation, String body) {
+        return errors(resolved(described(operation).path("responses").path("200")), body);
+    }
+
+    private JsonNode described(String operation) {
+        String[] parts = operation.split(" ");
+        return this.json.path("paths").path(parts[1]).path(parts[0].toLowerCase());
+    }
+
+    private List<Error> errors(JsonNode described, String body) {
+        JsonNode schema = described.path("content").path("application/json").path("schema");
+        assertThat(schema.isMissingNode()).as("no body is described").isFalse();
+        return compile(schema).validate(JsonMapper.shared().readTree(body));
     }
 
     private JsonNode operation(String method, String path) {

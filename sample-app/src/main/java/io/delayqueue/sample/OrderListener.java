@@ -6,9 +6,9 @@ import io.delayqueue.Delivery;
 import org.springframework.stereotype.Component;
 
 /**
- * Handles what becomes due while an order is not paid. A message is handled at least once
- * and its order may be paid by now, so both handlers look at the order first. An order
- * that is not known was placed before a restart.
+ * Cancels orders that are not paid in time. A message is handled at least once and its
+ * order may be paid by now, so the handler looks at the order first. An order that is not
+ * known was placed before a restart.
  */
 @Component
 class OrderListener {
@@ -20,14 +20,6 @@ class OrderListener {
     OrderListener(Orders orders, EventLog events) {
         this.orders = orders;
         this.events = events;
-    }
-
-    @DelayedListener(Queues.ORDER_REMINDER)
-    void remind(OrderReminder reminder, Delivery delivery) {
-        this.orders.find(reminder.orderId())
-            .filter((order) -> order.state() == Order.State.OPEN)
-            .ifPresent((order) -> this.events.add(ShopEvent.Kind.REMINDED, order.id(), "please pay " + order.item(),
-                    delivery.lateness()));
     }
 
     @DelayedListener(Queues.ORDER_TIMEOUT)

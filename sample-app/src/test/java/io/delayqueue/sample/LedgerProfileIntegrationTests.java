@@ -84,6 +84,9 @@ class LedgerProfileIntegrationTests {
         await().until(() -> kinds(id).contains(Kind.CANCELLED));
         assertThat(kinds(id)).containsExactly(Kind.PLACED, Kind.REMINDED, Kind.CANCELLED);
         assertThat(this.orders.find(id)).map(Order::state).contains(Order.State.CANCELLED);
+        assertThat(
+                this.jdbc.sql("SELECT COUNT(*) FROM shop_reminder WHERE order_id = ?").param(id).query().singleValue())
+            .isEqualTo(1L);
         assertThat(this.events.after(0)).filteredOn((event) -> id.equals(event.orderId()))
             .allSatisfy((event) -> assertThat((event.latenessMillis() != null) ? event.latenessMillis() : 0)
                 .isNotNegative());

@@ -156,7 +156,7 @@ class OperationsProfileIntegrationTests {
 
     @Test
     void auditKeepsChangesAmongManyReads() {
-        String queue = API + "/queues/audited";
+        String queue = API + "/queues/order-timeout";
         exchange(HttpMethod.PUT, OPERATOR, queue + "/pause", Map.of());
         exchange(HttpMethod.DELETE, OPERATOR, queue + "/pause", Map.of());
         get(VIEWER, "/delayqueue/");

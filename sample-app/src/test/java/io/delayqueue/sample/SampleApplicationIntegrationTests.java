@@ -34,6 +34,7 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
+import org.springframework.kafka.test.EmbeddedKafkaBroker;
 import org.springframework.security.core.userdetails.UserDetailsService;
 import org.springframework.web.client.RestClient;
 
@@ -62,6 +63,9 @@ class SampleApplicationIntegrationTests {
     @Autowired
     private ObjectProvider<UserDetailsService> users;
 
+    @Autowired
+    private ObjectProvider<EmbeddedKafkaBroker> kafka;
+
     private RestClient http;
 
     @BeforeEach
@@ -72,6 +76,12 @@ class SampleApplicationIntegrationTests {
             })
             .build();
         this.mailServer.setRepaired(false);
+    }
+
+    /** The classes of a profile are on the class path of every other one too. */
+    @Test
+    void noBrokerIsStartedWithoutTheProfileKafka() {
+        assertThat(this.kafka).isEmpty();
     }
 
     @Test

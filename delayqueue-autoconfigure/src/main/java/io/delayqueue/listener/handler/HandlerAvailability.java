@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 import io.delayqueue.store.Texts;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,6 +27,14 @@ public final class HandlerAvailability {
     /** How often a loop checks whether the probe has ended. */
     static final Duration PROBE_CHECK = Duration.ofMillis(100);
 
+    private static final int MAX_CAUSE = 300;
+
+    /**
+     * An outage is unknown once no message has been tried for this long, because none
+     * waits any more.
+     */
+    private static final long UNKNOWN_AFTER = Duration.ofMinutes(1).toNanos();
+
     private static final long REPEAT = Duration.ofMinutes(1).toNanos();
 
     private final String subject;
@@ -44,6 +53,8 @@ public final class HandlerAvailability {
     private long resumeAt;
 
     private long failedSince;
+
+    private String lastFailure = "";
 
     private boolean warned;
 
@@ -74,6 +85,21 @@ public final class HandlerAvailability {
         return this.available;
     }
 
+    /**
+     * Returns the outage that lasts; {@code null} if there is none. There is none before
+     * the first probe has ended, or if no message has been tried for a minute although
+     * one could have been.
+     */
+    public synchronized @Nullable HandlerOutage outage() {
+        return (this.failures == 0 || isUnknown()) ? null
+                : new HandlerOutage("%s cannot be %s".formatted(this.subject, this.action), this.lastFailure,
+                        Duration.ofNanos(this.nanoTime.getAsLong() - this.failedSince));
+    }
+
+    private boolean isUnknown() {
+        return !this.probing && this.nanoTime.getAsLong() - this.resumeAt > UNKNOWN_AFTER;
+    }
+
     /** Decides whether a message may be handled now, and whether it is the probe. */
     public synchronized Attempt begin() {
         if (this.available) {
@@ -81,6 +107,9 @@ public final class HandlerAvailability {
         }
         if (this.probing || this.resumeAt - this.nanoTime.getAsLong() > 0) {
             return Attempt.REJECTED;
+        }
+        if (isUnknown()) {
+            this.failures = 0;
         }
         this.probing = true;
         return Attempt.PROBE;
@@ -122,6 +151,7 @@ public final class HandlerAvailability {
         }
         this.available = false;
         this.failures++;
+        this.lastFailure = Texts.line(String.valueOf(cause.getMessage()), MAX_CAUSE);
         long wait = SHORTEST_WAIT.toNanos() << Math.min(this.failures - 1, 10);
         this.resumeAt = now + Math.min(wait, LONGEST_WAIT.toNanos());
         if (this.failures == 1 && now - this.warnedAt >= REPEAT) {

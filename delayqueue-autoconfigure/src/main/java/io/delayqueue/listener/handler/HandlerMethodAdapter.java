@@ -1,10 +1,11 @@
 package io.delayqueue.listener.handler;
 
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 
 import io.delayqueue.Delivery;
 import io.delayqueue.store.ClaimedMessage;
@@ -13,13 +14,13 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.envelope.PayloadReader;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.messaging.Message;
-import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolverComposite;
-import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
-import org.springframework.util.ReflectionUtils;
-
-/** Handles messages by calling a method of a bean. Thread-safe if the bean is. */
+/**
+ * Handles messages, or batches of them, by calling a method of a bean or a function.
+ * Thread-safe if these are.
+ */
 public final class HandlerMethodAdapter implements MessageHandler {
+
+    private static final int NO_BATCH = 0;
 
     private final EnvelopeCodec codec;
 
@@ -28,24 +29,61 @@ public final class HandlerMethodAdapter implements MessageHandler {
     /** {@code null} if the method does not declare a payload. */
     private final @Nullable PayloadReader reader;
 
-    private final Invocation invocation;
+    private final HandlerInvocation invocation;
 
-    HandlerMethodAdapter(EnvelopeCodec codec, HandlerSignature signature, Invocation invocation) {
-        this.codec = codec;
-        this.payloadType = signature.payloadType();
-        this.reader = (signature.payloadType() != null) ? codec.reader(signature.payloadType()) : null;
-        this.invocation = invocation;
+    private final int batchSize;
+
+    /** Creates a handler that receives one message at a time. */
+    HandlerMethodAdapter(EnvelopeCodec codec, @Nullable Type payloadType, HandlerInvocation invocation) {
+        this(codec, payloadType, invocation, NO_BATCH);
     }
 
-    /** Returns the type of the payload; {@code null} if the method has none. */
+    /**
+     * Creates a handler.
+     * @param batchSize the maximum number of messages of a batch; 0 for one message at a
+     * time
+     */
+    HandlerMethodAdapter(EnvelopeCodec codec, @Nullable Type payloadType, HandlerInvocation invocation, int batchSize) {
+        this.codec = codec;
+        this.payloadType = payloadType;
+        this.reader = (payloadType != null) ? codec.reader(payloadType) : null;
+        this.invocation = invocation;
+        this.batchSize = batchSize;
+    }
+
+    /** Returns the type of a payload; {@code null} if the method has none. */
     public @Nullable Type payloadType() {
         return this.payloadType;
+    }
+
+    /** Returns whether the handling has ended when a call has returned. */
+    boolean isImmediate() {
+        return this.invocation.isImmediate();
+    }
+
+    @Override
+    public boolean isBatch() {
+        return this.batchSize != NO_BATCH;
+    }
+
+    @Override
+    public int claimLimit() {
+        return isBatch() ? this.batchSize : Integer.MAX_VALUE;
+    }
+
+    /** Returns the method, as its class declares it; {@code null} for a function. */
+    @Nullable Method method() {
+        return this.invocation.method();
     }
 
     @Override
     public Call prepare(ClaimedMessage message, Delivery delivery) throws Exception {
         DeliveryMessage read = read(message.envelope(), delivery);
-        return new MethodCall(this.invocation, this.invocation.arguments(read), read.sentHeaders());
+        if (isBatch()) {
+            this.invocation.check(read);
+            return new BatchItem(read);
+        }
+        return new BoundCall(this.invocation.bind(read), read.sentHeaders());
     }
 
     private DeliveryMessage read(byte[] stored, Delivery delivery) {
@@ -57,44 +95,38 @@ public final class HandlerMethodAdapter implements MessageHandler {
         return new DeliveryMessage(content.payload(), content.headers(), delivery);
     }
 
-    @SuppressWarnings("ArrayRecordComponent") // Never compared.
-    private record MethodCall(Invocation invocation, @Nullable Object[] arguments,
-            Map<String, String> headers) implements Call {
+    @Override
+    public Call combine(List<Call> calls) throws Exception {
+        return new BoundCall(this.invocation.bind(calls.stream().map((call) -> ((BatchItem) call).message()).toList()),
+                Map.of());
+    }
+
+    /** Returns the name of the handler, for the log. */
+    @Override
+    public String toString() {
+        return this.invocation.name();
+    }
+
+    private record BoundCall(HandlerInvocation.Bound bound, Map<String, String> headers) implements Call {
 
         @Override
-        public @Nullable CompletionStage<?> invoke() throws Throwable {
-            return (CompletionStage<?>) this.invocation.call(this.arguments);
+        public @Nullable CompletionStage<?> invoke(Executor continuations) throws Throwable {
+            return this.bound.call(continuations);
         }
 
     }
 
-    /**
-     * Resolves the arguments by the method of the bean's class, which has the
-     * annotations, and calls the method of the bean, which may be a proxy. In two steps,
-     * so that a failure of the first does not count as a failure of the handler.
-     */
-    static final class Invocation extends InvocableHandlerMethod {
+    /** Holds a message of a batch that was read. */
+    private record BatchItem(DeliveryMessage message) implements Call {
 
-        private final Method invocable;
-
-        Invocation(Object bean, Method method, Method invocable, HandlerMethodArgumentResolverComposite resolvers) {
-            super(bean, method);
-            this.invocable = invocable;
-            ReflectionUtils.makeAccessible(invocable);
-            setMessageMethodArgumentResolvers(resolvers);
+        @Override
+        public @Nullable CompletionStage<?> invoke(Executor continuations) {
+            throw new IllegalStateException("A message of a batch is handled with the batch");
         }
 
-        private @Nullable Object[] arguments(Message<?> message) throws Exception {
-            return getMethodArgumentValues(message);
-        }
-
-        private @Nullable Object call(@Nullable Object[] arguments) throws Throwable {
-            try {
-                return this.invocable.invoke(getBean(), arguments);
-            }
-            catch (InvocationTargetException ex) {
-                throw ex.getTargetException();
-            }
+        @Override
+        public Map<String, String> headers() {
+            return this.message.sentHeaders();
         }
 
     }

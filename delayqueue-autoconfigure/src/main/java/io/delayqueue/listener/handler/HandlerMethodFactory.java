@@ -1,15 +1,22 @@
 package io.delayqueue.listener.handler;
 
 import java.lang.reflect.Method;
+import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 
 import io.delayqueue.Delivery;
 import io.delayqueue.PayloadConversionException;
+import io.delayqueue.ScheduledOccurrence;
+import io.delayqueue.QueueName;
 import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.schedule.Occurrences;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,6 +57,8 @@ public final class HandlerMethodFactory {
 
     private final @Nullable HandlerTransactions transactions;
 
+    private final HandlerDecorator decorator;
+
     /** Creates a factory without transactions. */
     public HandlerMethodFactory(EnvelopeCodec codec, @Nullable Validator validator, MessageObservations observations) {
         this(codec, validator, observations, null);
@@ -65,63 +74,126 @@ public final class HandlerMethodFactory {
      */
     public HandlerMethodFactory(EnvelopeCodec codec, @Nullable Validator validator, MessageObservations observations,
             @Nullable HandlerTransactions transactions) {
+        this(codec, validator, observations, transactions, HandlerDecorator.NONE);
+    }
+
+    private HandlerMethodFactory(EnvelopeCodec codec, @Nullable Validator validator, MessageObservations observations,
+            @Nullable HandlerTransactions transactions, HandlerDecorator decorator) {
+        this.decorator = decorator;
         this.transactions = transactions;
         this.observations = observations;
         this.codec = codec;
         this.validator = validator;
     }
 
+    /** Returns a factory that also decorates handlers. */
+    public HandlerMethodFactory decoratedBy(HandlerDecorator decorator) {
+        return new HandlerMethodFactory(this.codec, this.validator, this.observations, this.transactions, decorator);
+    }
+
+    /** Returns a factory for another system, whose queues have no journal. */
+    public HandlerMethodFactory withoutTransactions() {
+        return new HandlerMethodFactory(this.codec, this.validator, this.observations, null, this.decorator);
+    }
+
     /**
-     * Creates a handler.
+     * Creates a handler that calls a method.
+     * @param bean may be a proxy
      * @param method the method as the class declares it
-     * @param invocable the method that can be called on the bean, which may be a proxy
      * @param beanFactory resolves default values of headers
      * @throws IllegalArgumentException if the method cannot be a handler
      */
-    public HandlerMethodAdapter create(Object bean, Method method, Method invocable,
-            @Nullable ConfigurableBeanFactory beanFactory) {
-        Class<?> targetClass = AopProxyUtils.ultimateTargetClass(bean);
-        HandlerSignature signature = HandlerSignature.of(method, targetClass);
-        if (signature.validated() && this.validator == null) {
+    public HandlerMethodAdapter create(Object bean, Method method, @Nullable ConfigurableBeanFactory beanFactory) {
+        BeanMethod called = BeanMethod.of(bean, method);
+        HandlerSignature signature = HandlerSignature.of(method, AopProxyUtils.ultimateTargetClass(bean));
+        warnOfMissingValidator(method, signature.validated());
+        HandlerMethodArgumentResolverComposite resolvers = new HandlerMethodArgumentResolverComposite();
+        resolvers.addResolvers(List.of(new HeaderArgumentResolver(this.conversionService, beanFactory),
+                new HeadersMethodArgumentResolver(), new MessageMethodArgumentResolver(new NoConversion()),
+                new DeliveryArgumentResolver(), new OccurrenceArgumentResolver(), new ContinuationArgumentResolver(),
+                new PayloadArgumentResolver(this.validator)));
+        return new HandlerMethodAdapter(this.codec, signature.payloadType(), new MethodInvocation(called, resolvers));
+    }
+
+    /**
+     * Creates a handler that calls a method with batches.
+     * @param bean may be a proxy
+     * @param method the method as the class declares it
+     * @param size the maximum number of messages of a batch
+     * @throws IllegalArgumentException if the method cannot handle batches, or the size
+     * is not valid
+     */
+    public HandlerMethodAdapter createBatch(Object bean, Method method, int size) {
+        BeanMethod called = BeanMethod.of(bean, method);
+        BatchSignature signature = BatchSignature.of(method, AopProxyUtils.ultimateTargetClass(bean));
+        warnOfMissingValidator(method, signature.validated() != null);
+        return batch(signature.payloadType(),
+                new BatchMethodInvocation(called, signature, new PayloadArgumentResolver(this.validator)::validate),
+                size);
+    }
+
+    private void warnOfMissingValidator(Method method, boolean validated) {
+        if (validated && this.validator == null) {
             logger.warn("Payloads of listener method '{}' are not validated, although it asks for that: there is no "
                     + "Validator bean, or there are several and none is primary. Add spring-boot-starter-validation, "
                     + "or make one of them @Primary", InvalidListenerException.describe(method));
         }
-        HandlerMethodArgumentResolverComposite resolvers = new HandlerMethodArgumentResolverComposite();
-        resolvers.addResolvers(List.of(new HeaderArgumentResolver(this.conversionService, beanFactory),
-                new HeadersMethodArgumentResolver(), new MessageMethodArgumentResolver(new NoConversion()),
-                new DeliveryArgumentResolver(), new PayloadArgumentResolver(this.validator)));
-        return new HandlerMethodAdapter(this.codec, signature,
-                new HandlerMethodAdapter.Invocation(bean, method, invocable, resolvers));
+    }
+
+    /** Creates a handler that calls a function. */
+    public <T> HandlerMethodAdapter create(Type payloadType, PayloadHandler<T> handler) {
+        return new HandlerMethodAdapter(this.codec, HandlerSignature.readable(payloadType),
+                FunctionInvocation.of(handler));
+    }
+
+    /**
+     * Creates a handler that calls a function with batches.
+     * @param size the maximum number of messages of a batch
+     * @throws IllegalArgumentException if the size is not valid
+     */
+    public <T> HandlerMethodAdapter createBatch(Type payloadType, BatchPayloadHandler<T> handler, int size) {
+        return batch(HandlerSignature.readable(payloadType), FunctionInvocation.ofBatch(handler), size);
+    }
+
+    private HandlerMethodAdapter batch(@Nullable Type payloadType, HandlerInvocation invocation, int size) {
+        if (size < 1 || size > MessageStore.BATCH_LIMIT) {
+            throw new IllegalArgumentException(
+                    "batchSize must be 1 to %d, but was %d".formatted(MessageStore.BATCH_LIMIT, size));
+        }
+        return new HandlerMethodAdapter(this.codec, payloadType, invocation, size);
     }
 
     /**
      * Returns a handler that calls another one in a transaction.
-     * @param method the method of the handler
-     * @throws IllegalArgumentException if there are no transactions, or the method
-     * returns before the handling ends
+     * @param queues the queues of the listener
+     * @throws IllegalArgumentException if there can be no transactions for these queues
+     * or this handler, or the handler may return before the handling ends
      */
-    public MessageHandler transactional(MessageHandler handler, Method method) {
+    public MessageHandler transactional(HandlerMethodAdapter handler, List<QueueName> queues) {
         if (this.transactions == null) {
-            throw new IllegalArgumentException("transactional must be false, as no queue has "
+            throw new IllegalArgumentException("transactional must be false, as no queue of this system has "
                     + "delayqueue.journal.mode 'ledger': the journal records which messages were handled");
         }
-        if (CompletionStage.class.isAssignableFrom(method.getReturnType())) {
-            throw new IllegalArgumentException("transactional must be false for a method that returns a "
-                    + method.getReturnType().getSimpleName() + ", as the transaction ends when the method returns");
+        if (handler.isBatch()) {
+            throw new IllegalArgumentException(
+                    "transactional must be false for batches, as a transaction records that one message was handled");
         }
-        return new TransactionalHandler(handler, this.transactions, InvalidListenerException.describe(method));
+        if (!handler.isImmediate()) {
+            throw new IllegalArgumentException("transactional must be false for a suspend function, or a method that "
+                    + "returns a future or a publisher, as the transaction ends when the method returns");
+        }
+        this.transactions.require(queues, handler.method());
+        return new TransactionalHandler(handler, this.transactions, handler.toString());
     }
 
     /**
      * Returns the handler, whose calls are observed if observations are enabled;
-     * rejections before a call are not.
+     * rejections before a call are not. It is decorated if this factory decorates.
      */
     public MessageHandler observed(MessageHandler handler, String listenerId) {
-        if (!this.observations.observesHandlers()) {
-            return handler;
-        }
-        return new ObservedHandler(handler, this.observations, listenerId);
+        MessageHandler observed = this.observations.observesHandlers()
+                ? new ObservedHandler(handler, this.observations, listenerId) : handler;
+        return this.decorator.decorate(observed, listenerId);
     }
 
     /** Observes each call of another handler. */
@@ -131,7 +203,21 @@ public final class HandlerMethodFactory {
         @Override
         public Call prepare(ClaimedMessage message, Delivery delivery) throws Exception {
             Call call = this.handler.prepare(message, delivery);
-            return () -> this.observations.handle(delivery, this.listenerId, call.headers(), call::invoke);
+            return isBatch() ? new ObservedItem(call, delivery)
+                    : new ObservedCall(call, List.of(delivery), List.of(call.headers()), this);
+        }
+
+        @Override
+        public boolean isBatch() {
+            return this.handler.isBatch();
+        }
+
+        @Override
+        public Call combine(List<Call> calls) throws Exception {
+            List<ObservedItem> items = calls.stream().map(ObservedItem.class::cast).toList();
+            Call combined = this.handler.combine(items.stream().map(ObservedItem::call).toList());
+            return new ObservedCall(combined, items.stream().map(ObservedItem::delivery).toList(),
+                    items.stream().map((item) -> item.call().headers()).toList(), this);
         }
 
         @Override
@@ -142,6 +228,37 @@ public final class HandlerMethodFactory {
         @Override
         public int claimLimit() {
             return this.handler.claimLimit();
+        }
+
+        @Override
+        public @Nullable HandlerOutage outage() {
+            return this.handler.outage();
+        }
+
+    }
+
+    /**
+     * Observes a call until the handling ends.
+     *
+     * @param sent the headers of the messages, in the order of the deliveries
+     */
+    private record ObservedCall(MessageHandler.Call call, List<Delivery> deliveries, List<Map<String, String>> sent,
+            ObservedHandler handler) implements MessageHandler.Call {
+
+        @Override
+        public @Nullable CompletionStage<?> invoke(Executor continuations) throws Throwable {
+            return this.handler.observations()
+                .handle(this.deliveries, this.handler.listenerId(), this.sent, () -> this.call.invoke(continuations));
+        }
+
+    }
+
+    /** Holds a message of a batch, which is observed with the batch. */
+    private record ObservedItem(MessageHandler.Call call, Delivery delivery) implements MessageHandler.Call {
+
+        @Override
+        public @Nullable CompletionStage<?> invoke(Executor continuations) throws Throwable {
+            return this.call.invoke(continuations);
         }
 
     }
@@ -156,6 +273,36 @@ public final class HandlerMethodFactory {
         @Override
         public Object resolveArgument(MethodParameter parameter, Message<?> message) {
             return ((DeliveryMessage) message).delivery();
+        }
+
+    }
+
+    private static final class OccurrenceArgumentResolver implements HandlerMethodArgumentResolver {
+
+        @Override
+        public boolean supportsParameter(MethodParameter parameter) {
+            return parameter.getParameterType() == ScheduledOccurrence.class;
+        }
+
+        @Override
+        public @Nullable Object resolveArgument(MethodParameter parameter, Message<?> message) {
+            DeliveryMessage occurrence = (DeliveryMessage) message;
+            return Occurrences.of(occurrence.delivery().id(), occurrence.sentHeaders());
+        }
+
+    }
+
+    /** Leaves the last argument of a suspend function to the call. */
+    private static final class ContinuationArgumentResolver implements HandlerMethodArgumentResolver {
+
+        @Override
+        public boolean supportsParameter(MethodParameter parameter) {
+            return HandlerSignature.isContinuation(parameter);
+        }
+
+        @Override
+        public @Nullable Object resolveArgument(MethodParameter parameter, Message<?> message) {
+            return null;
         }
 
     }
@@ -200,6 +347,11 @@ public final class HandlerMethodFactory {
         @Override
         protected boolean isEmptyPayload(@Nullable Object payload) {
             return payload == null;
+        }
+
+        /** Validates one payload of a batch by the annotations of their list. */
+        void validate(DeliveryMessage message, MethodParameter parameter) {
+            validate(message, parameter, message.getPayload());
         }
 
     }

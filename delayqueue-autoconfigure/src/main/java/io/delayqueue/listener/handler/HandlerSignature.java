@@ -5,10 +5,10 @@ import java.lang.reflect.Type;
 import java.lang.reflect.TypeVariable;
 import java.lang.reflect.WildcardType;
 import java.util.Map;
-import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 
 import io.delayqueue.Delivery;
+import io.delayqueue.ScheduledOccurrence;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
@@ -39,11 +39,6 @@ record HandlerSignature(@Nullable Type payloadType, boolean validated) {
      * @throws IllegalArgumentException if the method cannot be a handler
      */
     static HandlerSignature of(Method method, Class<?> targetClass) {
-        Class<?> returned = method.getReturnType();
-        if (returned != void.class && !CompletionStage.class.isAssignableFrom(returned)) {
-            throw new IllegalArgumentException("a handler returns void or a CompletionStage, but this one returns %s"
-                .formatted(returned.getTypeName()));
-        }
         Type payload = null;
         Type message = null;
         boolean validated = false;
@@ -70,7 +65,7 @@ record HandlerSignature(@Nullable Type payloadType, boolean validated) {
         return new HandlerSignature((payload != null) ? payload : message, validated);
     }
 
-    private static boolean isValidated(MethodParameter parameter) {
+    static boolean isValidated(MethodParameter parameter) {
         return Stream.of(parameter.getParameterAnnotations())
             .anyMatch((annotation) -> ValidationAnnotationUtils.determineValidationHints(annotation) != null);
     }
@@ -86,8 +81,8 @@ record HandlerSignature(@Nullable Type payloadType, boolean validated) {
             throw new IllegalArgumentException(
                     "a parameter with @Headers must be a Map, but was %s".formatted(type.getTypeName()));
         }
-        if (parameter.hasParameterAnnotation(Header.class) || parameter.hasParameterAnnotation(Headers.class)
-                || type == MessageHeaders.class || type == Delivery.class) {
+        if (isHeader(parameter) || type == MessageHeaders.class || type == Delivery.class
+                || type == ScheduledOccurrence.class || isContinuation(parameter)) {
             return Kind.OTHER;
         }
         if (MessageHeaderAccessor.class.isAssignableFrom(type)) {
@@ -101,23 +96,37 @@ record HandlerSignature(@Nullable Type payloadType, boolean validated) {
         return (type == Message.class) ? Kind.MESSAGE : Kind.PAYLOAD;
     }
 
+    /** Returns whether it is the last parameter of a suspend function. */
+    static boolean isContinuation(MethodParameter parameter) {
+        return parameter.getParameterType().getName().equals("kotlin.coroutines.Continuation");
+    }
+
+    static boolean isHeader(MethodParameter parameter) {
+        return parameter.hasParameterAnnotation(Header.class) || parameter.hasParameterAnnotation(Headers.class);
+    }
+
     private static Type messageType(MethodParameter parameter) {
         ResolvableType generic = ResolvableType.forMethodParameter(parameter).getGeneric(0);
         return resolve((generic != ResolvableType.NONE) ? generic.getType() : Object.class,
                 parameter.getContainingClass());
     }
 
-    /** Resolves the type that Jackson reads: {@code Object} becomes a JSON tree. */
-    private static Type resolve(Type declared, Class<?> targetClass) {
+    /** Resolves type variables and wildcards. */
+    static Type resolve(Type declared, Class<?> targetClass) {
         Type type = GenericTypeResolver.resolveType(declared, targetClass);
         while (type instanceof WildcardType || type instanceof TypeVariable<?>) {
             type = (type instanceof WildcardType wildcard) ? wildcard.getUpperBounds()[0]
                     : ((TypeVariable<?>) type).getBounds()[0];
         }
+        return readable(type);
+    }
+
+    /** Returns the type that Jackson reads: {@code Object} becomes a JSON tree. */
+    static Type readable(Type type) {
         return (type == Object.class) ? JsonNode.class : type;
     }
 
-    private static Type agreed(@Nullable Type one, Type other, String what) {
+    static Type agreed(@Nullable Type one, Type other, String what) {
         if (one != null && !ResolvableType.forType(one).toString().equals(ResolvableType.forType(other).toString())) {
             throw new IllegalArgumentException(
                     "%s ask for different types: %s and %s".formatted(what, one.getTypeName(), other.getTypeName()));

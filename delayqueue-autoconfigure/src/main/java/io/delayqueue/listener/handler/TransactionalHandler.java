@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.Executor;
 
 import io.delayqueue.Delivery;
 import io.delayqueue.listener.handler.HandlerAvailability.Attempt;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Calls a handler in a transaction that commits if the message is to be acknowledged. A
  * handler that releases or dead-letters its message rolls the transaction back. While no
- * transaction can be begun, the handler is unavailable.
+ * transaction can be begun or ended, the handler is unavailable.
  */
 final class TransactionalHandler implements MessageHandler {
 
@@ -47,15 +47,20 @@ final class TransactionalHandler implements MessageHandler {
     }
 
     @Override
+    public @Nullable HandlerOutage outage() {
+        return this.availability.outage();
+    }
+
+    @Override
     public Call prepare(ClaimedMessage message, Delivery delivery) throws Exception {
         DecisionRecorder recorder = new DecisionRecorder(delivery);
         Call call = this.handler.prepare(message, recorder);
         return new Call() {
 
             @Override
-            public @Nullable CompletionStage<?> invoke() throws Throwable {
+            public @Nullable CompletionStage<?> invoke(Executor continuations) throws Throwable {
                 execute(message, () -> {
-                    call.invoke();
+                    call.invoke(continuations);
                     return !recorder.decided;
                 });
                 return null;
@@ -74,24 +79,26 @@ final class TransactionalHandler implements MessageHandler {
         if (attempt == Attempt.REJECTED) {
             throw new HandlerUnavailableException("Another message shows whether a transaction can be begun", null);
         }
-        AtomicBoolean begun = new AtomicBoolean();
         try {
             this.transactions.execute(message, () -> {
-                begun.set(true);
                 this.availability.confirmed(attempt);
                 return handler.call();
             });
         }
-        catch (Throwable ex) {
-            if (begun.get()) {
-                throw ex;
+        catch (HandlerUnavailableException ex) {
+            if (ex.delay() == null) {
+                this.availability.unavailable(attempt, (ex.getCause() != null) ? ex.getCause() : ex);
             }
-            this.availability.unavailable(attempt, ex);
-            throw new HandlerUnavailableException("The transaction of the handler cannot be begun", ex);
+            else {
+                this.availability.confirmed(attempt);
+            }
+            throw ex;
         }
-        if (!begun.get()) {
+        catch (Throwable ex) {
             this.availability.confirmed(attempt);
+            throw ex;
         }
+        this.availability.confirmed(attempt);
     }
 
     /** Records whether the handler decided to settle its message in another way. */
@@ -159,6 +166,12 @@ final class TransactionalHandler implements MessageHandler {
         @Override
         public void deadLetter(@Nullable String reason) {
             this.delivery.deadLetter(reason);
+            this.decided = true;
+        }
+
+        @Override
+        public void fail(Throwable error) {
+            this.delivery.fail(error);
             this.decided = true;
         }
 

@@ -1,5 +1,6 @@
 /**
- * Invokes the annotated method of a bean with a message.
+ * Invokes the annotated method of a bean with a message. Start at
+ * {@code HandlerMethodAdapter}.
  */
 @NullMarked
 package io.delayqueue.listener.handler;

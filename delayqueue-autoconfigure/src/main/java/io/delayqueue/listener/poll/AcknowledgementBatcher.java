@@ -28,9 +28,6 @@ final class AcknowledgementBatcher {
 
     private static final Logger logger = LoggerFactory.getLogger(AcknowledgementBatcher.class);
 
-    /** How long a finished message waits for others to share a call with. */
-    private static final long LINGER = Nanos.of(Duration.ofMillis(5));
-
     private final PartitionBinding binding;
 
     private final PollLoopContext context;
@@ -38,6 +35,9 @@ final class AcknowledgementBatcher {
     private final LeaseRenewer leaseRenewer;
 
     private final PollLoopLog log;
+
+    /** How long a finished message waits for others to share a call with. */
+    private final long linger;
 
     private final Queue<InFlightMessage> finished = new ConcurrentLinkedQueue<>();
 
@@ -58,6 +58,7 @@ final class AcknowledgementBatcher {
         this.context = context;
         this.leaseRenewer = leaseRenewer;
         this.log = new PollLoopLog(binding, context);
+        this.linger = Nanos.of(context.settings().acknowledgementLinger());
     }
 
     /**
@@ -84,7 +85,7 @@ final class AcknowledgementBatcher {
             this.lingering = true;
             this.since = now;
         }
-        long left = LINGER - (now - this.since);
+        long left = this.linger - (now - this.since);
         boolean over = left <= 0 || this.size.get() >= MessageStore.BATCH_LIMIT || !this.rejected.isEmpty();
         return over ? Duration.ZERO : Duration.ofNanos(left);
     }

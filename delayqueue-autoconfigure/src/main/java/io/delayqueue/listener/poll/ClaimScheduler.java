@@ -58,7 +58,7 @@ final class ClaimScheduler {
 
     private final PollLoopScheduler scheduler;
 
-    /** Messages that this loop has claimed or is claiming, and that are not finished. */
+    /** Permits of messages that this loop has claimed or is claiming. */
     private final AtomicInteger inFlight = new AtomicInteger();
 
     private final PollSchedule schedule;
@@ -133,10 +133,10 @@ final class ClaimScheduler {
         this.limiter.release(permits);
     }
 
-    /** Records a finished message; returns whether the loop waits for permits. */
-    boolean finished(InFlightMessage message) {
+    /** Records a finished task; returns whether the loop waits for permits. */
+    boolean finished(HandlerTask task) {
         this.inFlight.decrementAndGet();
-        this.limiter.finished(message);
+        this.limiter.finished(task);
         return this.waitingForCapacity && this.limiter.needsMore();
     }
 
@@ -149,7 +149,9 @@ final class ClaimScheduler {
         }
         boolean shared = this.limiter.isShared();
         int most = Math.min(this.claimLimit, this.binding.handler().claimLimit());
-        int permits = (shared || this.limiter.hasCapacity()) ? this.limiter.reserve(most, this.scheduler) : 0;
+        boolean batch = this.binding.handler().isBatch();
+        int permits = (shared || this.limiter.hasCapacity()) ? this.limiter.reserve(batch ? 1 : most, this.scheduler)
+                : 0;
         this.queued = shared && permits == 0;
         if (permits == 0) {
             return null;
@@ -157,9 +159,10 @@ final class ClaimScheduler {
         this.inFlight.addAndGet(permits);
         PrimaryPollerBid bid = this.schedule.poll(time());
         ListenerSettings settings = this.binding.settings();
-        ClaimRequest request = new ClaimRequest(permits, settings.lease(), settings.expiryPolicy(), bid);
+        int limit = batch ? most : permits;
+        ClaimRequest request = new ClaimRequest(limit, settings.lease(), settings.expiryPolicy(), bid);
         long sentAt = this.context.now();
-        return new Sent(permits, bid, sentAt,
+        return new Sent(permits, limit, bid, sentAt,
                 StoreFutures.send(() -> this.context.store().claim(this.binding.partition(), request))
                     .thenApply((claim) -> new Answer(claim, this.context.now())));
     }
@@ -205,10 +208,11 @@ final class ClaimScheduler {
         return null;
     }
 
-    /** Keeps permits for the claimed messages and returns the rest. */
+    /** Keeps permits for the claimed messages, one for a batch, and returns the rest. */
     private void keepPermits(Sent sent, int messages) {
-        this.inFlight.addAndGet(messages - sent.permits());
-        this.limiter.release(this.capacityReturned ? -messages : sent.permits() - messages);
+        int kept = this.binding.handler().isBatch() ? Math.min(1, messages) : messages;
+        this.inFlight.addAndGet(kept - sent.permits());
+        this.limiter.release(this.capacityReturned ? -kept : sent.permits() - kept);
         this.capacityReturned = false;
     }
 
@@ -321,8 +325,11 @@ final class ClaimScheduler {
             });
     }
 
-    /** Holds a claim that was sent, with the permits that were reserved for it. */
-    record Sent(int permits, @Nullable PrimaryPollerBid bid, long sentAt, CompletableFuture<Answer> answer) {
+    /**
+     * Holds a claim that was sent, with the permits that were reserved for it and the
+     * maximum number of its messages.
+     */
+    record Sent(int permits, int limit, @Nullable PrimaryPollerBid bid, long sentAt, CompletableFuture<Answer> answer) {
     }
 
     /** Holds the answer to a claim, and when it arrived. */

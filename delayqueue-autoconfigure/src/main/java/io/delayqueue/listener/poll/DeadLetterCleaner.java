@@ -1,8 +1,8 @@
 package io.delayqueue.listener.poll;
 
 import java.time.Duration;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.HashMap;
+import java.util.Map;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.store.MessageStore;
@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
  * Removes dead letters that are past the retention, from the queues that this process
  * listens to: first after a minute, then every hour.
  * <p>
- * <strong>Threads.</strong> The timer of the process, without blocking it; one batch per
- * call.
+ * <strong>Threads.</strong> Any thread adds and removes; the timer of the process cleans,
+ * without blocking it, one batch per call.
  */
 public final class DeadLetterCleaner {
 
@@ -29,26 +29,43 @@ public final class DeadLetterCleaner {
 
     private final PollLoopContext context;
 
-    private final Set<QueueName> queues = ConcurrentHashMap.newKeySet();
+    /** The planned rounds, each with the action that cancels it. */
+    private final Map<QueueName, Runnable> planned = new HashMap<>();
 
     public DeadLetterCleaner(PollLoopContext context) {
         this.context = context;
     }
 
-    public void add(QueueName queue) {
+    /** Adds a queue, unless it was added before. */
+    public synchronized void add(QueueName queue) {
         Duration retention = this.context.settings().deadLetterRetention();
-        if (retention != null && this.queues.add(queue)) {
-            later(FIRST, queue, retention);
+        if (retention != null && !this.planned.containsKey(queue)) {
+            plan(FIRST, queue, retention);
+        }
+    }
+
+    /** Removes a queue to which no listener listens any more. */
+    public synchronized void remove(QueueName queue) {
+        Runnable round = this.planned.remove(queue);
+        if (round != null) {
+            round.run();
         }
     }
 
     /** Varies the delay by a fifth, so that processes do not clean at the same time. */
-    private void later(Duration delay, QueueName queue, Duration retention) {
+    private void plan(Duration delay, QueueName queue, Duration retention) {
         Duration jittered = Duration.ofMillis(Math.round(delay.toMillis() * (0.8 + 0.4 * this.context.random())));
-        this.context.timer().after(jittered, () -> {
-            later(PERIOD, queue, retention);
-            this.context.runStoreTask(() -> purge(queue, retention));
-        });
+        this.planned.put(queue, this.context.timer().upkeep(jittered, () -> run(queue, retention)));
+    }
+
+    private void run(QueueName queue, Duration retention) {
+        synchronized (this) {
+            if (!this.planned.containsKey(queue)) {
+                return;
+            }
+            plan(PERIOD, queue, retention);
+        }
+        this.context.runStoreTask(() -> purge(queue, retention));
     }
 
     private void purge(QueueName queue, Duration retention) {

@@ -1,15 +1,15 @@
 package io.delayqueue.listener.poll;
 
 import io.delayqueue.store.CurrentMessageHolder;
-import io.delayqueue.store.Lease;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
- * Exposes the message that the current thread handles to the log and to senders; holds
- * the previous message and values.
+ * Exposes the messages that the current thread handles to the log and to senders; holds
+ * the previous messages and values.
  */
-record DeliveryMdc(@Nullable Lease message, @Nullable String queue, @Nullable String id, @Nullable String attempt) {
+record DeliveryMdc(CurrentMessageHolder.@Nullable Messages messages, @Nullable String queue, @Nullable String id,
+        @Nullable String attempt) {
 
     private static final String QUEUE = "delayqueue.queue";
 
@@ -17,18 +17,21 @@ record DeliveryMdc(@Nullable Lease message, @Nullable String queue, @Nullable St
 
     private static final String ATTEMPT = "delayqueue.attempt";
 
-    static DeliveryMdc enter(InFlightMessage inFlight) {
-        DeliveryMdc before = new DeliveryMdc(CurrentMessageHolder.bind(inFlight.lease()), MDC.get(QUEUE), MDC.get(ID),
+    /** A batch of several messages has a queue, but no id and attempt. */
+    static DeliveryMdc enter(HandlerTask task) {
+        DeliveryMdc before = new DeliveryMdc(CurrentMessageHolder.bind(task), MDC.get(QUEUE), MDC.get(ID),
                 MDC.get(ATTEMPT));
-        MDC.put(QUEUE, inFlight.lease().queue().value());
-        MDC.put(ID, inFlight.lease().id());
-        MDC.put(ATTEMPT, Integer.toString(inFlight.attempt()));
+        InFlightMessage first = task.messages().get(0);
+        boolean alone = task.size() == 1;
+        MDC.put(QUEUE, first.lease().queue().value());
+        restore(ID, alone ? first.lease().id() : null);
+        restore(ATTEMPT, alone ? Integer.toString(first.attempt()) : null);
         return before;
     }
 
     /** Restores the previous values, even if the handler changed the current ones. */
     void leave() {
-        CurrentMessageHolder.bind(this.message);
+        CurrentMessageHolder.bind(this.messages);
         restore(QUEUE, this.queue);
         restore(ID, this.id);
         restore(ATTEMPT, this.attempt);

@@ -1,38 +1,34 @@
 package io.delayqueue.listener.poll;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
-import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.HandlerTimeoutException;
-import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.listener.handler.CancellableStage;
+import io.delayqueue.listener.handler.HandlerOutcomeUnknownException;
 import io.delayqueue.listener.handler.HandlerUnavailableException;
 import io.delayqueue.listener.handler.MessageHandler;
-import io.delayqueue.store.ClaimedMessage;
-import io.delayqueue.store.DeadLetterRequest;
-import io.delayqueue.store.ExpiryPolicy;
-import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageEventRecorder.HandlerOutcome;
 import io.delayqueue.store.StoreFailures;
-import io.delayqueue.store.StoreFutures;
-import io.delayqueue.store.Texts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Processes one claimed message: decides whether its handler may start, calls it, and
- * settles the message in every way but acknowledgement, which the loop does. Handling and
- * settling are separate, so that a failure of the store does not count as a failure of
- * the handler: settlements are retried while the lease lasts.
+ * Processes the messages that one call of a handler receives: decides which of them may
+ * be handled, calls the handler, and decides how each is settled. Handling and settling
+ * are separate, so that a failure of the store does not count as a failure of the
+ * handler.
  * <p>
- * <strong>Threads.</strong> Runs on the handler thread of each message, which waits here
- * for the store; if the handler returned a future, another thread settles. Stateless.
+ * <strong>Threads.</strong> Runs on the handler thread of each task, which waits here for
+ * the store; if the handler returned a future, another thread settles. Stateless.
  */
 final class DeliveryProcessor {
 
@@ -42,149 +38,120 @@ final class DeliveryProcessor {
 
     private final PollLoopContext context;
 
-    private final PollLoopLog log;
+    private final MessageSettler settler;
 
-    private final BiConsumer<InFlightMessage, Boolean> onEnd;
+    private final FailurePolicy failures;
+
+    private final HandlerAdmission admission;
+
+    private final BiConsumer<HandlerTask, List<InFlightMessage>> onEnd;
 
     private final SafeTaskDecorator decorator;
 
     /**
      * Creates a processor.
-     * @param onEnd receives each message once, when it is settled or, if the value is
-     * {@code true}, ready to be acknowledged
+     * @param onEnd receives each task once, when its handler has ended, with those of its
+     * messages that are to be acknowledged; the others are settled or left to their
+     * leases
      */
-    DeliveryProcessor(PartitionBinding binding, PollLoopContext context, BiConsumer<InFlightMessage, Boolean> onEnd) {
+    DeliveryProcessor(PartitionBinding binding, PollLoopContext context,
+            BiConsumer<HandlerTask, List<InFlightMessage>> onEnd) {
         this.binding = binding;
         this.context = context;
-        this.log = new PollLoopLog(binding, context);
+        this.settler = new MessageSettler(binding, context);
+        this.failures = new FailurePolicy(binding);
+        this.admission = new HandlerAdmission(binding, context, this.settler, this.failures);
         this.onEnd = onEnd;
         this.decorator = context.decorator();
     }
 
-    /** Handles and settles a message. */
-    void process(InFlightMessage inFlight) {
-        this.binding.counters().running.incrementAndGet();
-        if (inFlight.message().redelivered()) {
-            this.binding.redelivered();
+    /** Handles and settles the messages of a task. */
+    void process(HandlerTask task) {
+        this.binding.counters().running.addAndGet(task.size());
+        for (InFlightMessage inFlight : task.messages()) {
+            if (inFlight.message().redelivered()) {
+                this.binding.redelivered();
+            }
         }
-        runAndFinish(inFlight, () -> decorated(inFlight));
+        runAndFinish(task, () -> decorated(task));
     }
 
-    private End decorated(InFlightMessage inFlight) {
-        End[] end = { End.SETTLED };
-        Throwable failure = this.decorator.run(() -> end[0] = endOf(inFlight, () -> checkPreconditions(inFlight)));
-        return (failure != null) ? undecorated(inFlight, failure) : end[0];
+    private @Nullable List<InFlightMessage> decorated(HandlerTask task) {
+        AtomicReference<@Nullable List<InFlightMessage>> end = new AtomicReference<>();
+        Throwable failure = this.decorator.run(() -> end.setPlain(endOf(task, () -> handle(task))));
+        return (failure != null) ? undecorated(task, failure) : end.getPlain();
     }
 
-    private void runAndFinish(InFlightMessage inFlight, Supplier<End> work) {
-        End end = End.SETTLED;
-        DeliveryMdc logContext = DeliveryMdc.enter(inFlight);
+    /**
+     * Runs work that ends a task.
+     * @param work returns the messages to acknowledge; {@code null} if the future of the
+     * handler ends the task
+     */
+    private void runAndFinish(HandlerTask task, Supplier<@Nullable List<InFlightMessage>> work) {
+        List<InFlightMessage> handled = List.of();
+        DeliveryMdc logContext = DeliveryMdc.enter(task);
         try {
-            end = endOf(inFlight, work);
+            handled = endOf(task, work);
         }
         finally {
             logContext.leave();
         }
-        if (end != End.ASYNC) {
-            this.context.executor().handlerEnded(inFlight);
-            this.binding.counters().running.decrementAndGet();
-            this.onEnd.accept(inFlight, end == End.ACKNOWLEDGE);
+        if (handled != null) {
+            this.context.executor().handlerEnded(task);
+            this.binding.counters().running.addAndGet(-task.size());
+            this.onEnd.accept(task, handled);
         }
     }
 
-    private static End endOf(InFlightMessage inFlight, Supplier<End> work) {
+    private static @Nullable List<InFlightMessage> endOf(HandlerTask task,
+            Supplier<@Nullable List<InFlightMessage>> work) {
         try {
             return work.get();
         }
         catch (Throwable ex) {
-            logger.error("Cannot process message '{}' of queue '{}'; it may be handled again when its lease runs out",
-                    inFlight.lease().id(), inFlight.lease().queue(), ex);
-            return End.SETTLED;
+            logger.error("Cannot process {}; to be handled again when a lease runs out", task, ex);
+            return List.of();
         }
     }
 
-    private End checkPreconditions(InFlightMessage inFlight) {
-        ClaimedMessage message = inFlight.message();
-        if (!inFlight.isLive(this.context.now())) {
-            return releaseLate(inFlight);
+    private @Nullable List<InFlightMessage> handle(HandlerTask task) {
+        List<Admitted> admitted = this.admission.admit(task);
+        if (admitted.isEmpty()) {
+            return List.of();
         }
-        Instant expiresAt = message.expiresAt();
-        if (expiresAt != null && !inFlight.storeTime(this.context.now()).isBefore(expiresAt)) {
-            return expired(inFlight);
-        }
-        ListenerSettings settings = this.binding.settings();
-        if (message.lapses() >= settings.maxLapses()) {
-            return deadLetter(inFlight,
-                    ("Its lease ran out %s while it was handled (max-lapses is %d): "
-                            + "its handler may end or stall the process")
-                        .formatted(Texts.count(message.lapses(), "time"), settings.maxLapses()));
-        }
-        if (message.failures() >= settings.maxAttempts()) {
-            return deadLetter(inFlight, "It has failed %s (max-attempts is %d)"
-                .formatted(Texts.count(message.failures(), "time"), settings.maxAttempts()));
-        }
-        return handle(inFlight);
+        List<InFlightMessage> messages = (task.size() == 1) ? task.messages()
+                : admitted.stream().map(Admitted::inFlight).toList();
+        HandlerTimeout timeout = HandlerTimeout.start(messages, this.binding.settings().timeout(),
+                this.context.timer());
+        task.startedBy(timeout);
+        return call(new Handling(task, admitted, timeout, this.context.now()));
     }
 
-    private End expired(InFlightMessage inFlight) {
-        Lease lease = inFlight.lease();
-        this.binding.expired(1);
-        this.binding.expirations().note(lease.id());
-        if (this.binding.settings().expiryPolicy() == ExpiryPolicy.DEAD_LETTER) {
-            // Expired messages are logged together.
-            if (storeDeadLetter(inFlight, "expired", false, "expired")) {
-                publishDeadLetter(inFlight, false, "expired");
-            }
+    /** Counts as a failure, or the messages might never be dead-lettered. */
+    private List<InFlightMessage> undecorated(HandlerTask task, Throwable failure) {
+        for (InFlightMessage inFlight : task.messages()) {
+            isolated(inFlight, () -> failUndecorated(inFlight, failure));
+        }
+        return List.of();
+    }
+
+    private boolean failUndecorated(InFlightMessage inFlight, Throwable failure) {
+        if (inFlight.isLive(this.context.now())) {
+            this.binding.counters().failed.increment();
+            failed(inFlight, new HandlerDelivery(inFlight, this.binding, this.context), failure);
         }
         else {
-            logger.debug("Message '{}' of queue '{}' has expired and is dropped", lease.id(), lease.queue());
-            settle(inFlight, () -> this.context.store().expire(lease), "has expired");
+            this.settler.releaseLate(inFlight);
         }
-        return End.SETTLED;
+        return false;
     }
 
-    private End handle(InFlightMessage inFlight) {
-        if (inFlight.message().redelivered() && !start(inFlight)) {
-            return End.SETTLED;
-        }
-        HandlerDelivery delivery = new HandlerDelivery(inFlight, this.binding, this.context);
-        MessageHandler.Call call;
-        try {
-            call = this.binding.handler().prepare(inFlight.message(), delivery);
-        }
-        catch (Exception ex) {
-            return deadLetter(inFlight, FailureSummary.cause(ex), FailureSummary.line(ex), null);
-        }
-        catch (Error ex) {
-            // An error indicates a problem of this process rather than of the message.
-            this.binding.counters().failed.increment();
-            return failed(inFlight, ex);
-        }
-        long now = this.context.now();
-        if (!inFlight.isLive(now)) {
-            return releaseLate(inFlight);
-        }
-        this.binding.started(inFlight.lateness(now));
-        HandlerTimeout timeout = HandlerTimeout.start(inFlight, this.binding.settings().timeout(),
-                this.context.timer());
-        return call(new Handling(inFlight, delivery, timeout, now), call);
-    }
-
-    /** Counts as a failure, or the message might never be dead-lettered. */
-    private End undecorated(InFlightMessage inFlight, Throwable failure) {
-        if (!inFlight.isLive(this.context.now())) {
-            return releaseLate(inFlight);
-        }
-        this.binding.counters().failed.increment();
-        return failed(inFlight, failure);
-    }
-
-    private End call(Handling handling, MessageHandler.Call call) {
-        this.context.executor().handlerStarted(handling.inFlight(), handling.timeout());
+    private @Nullable List<InFlightMessage> call(Handling handling) {
+        this.context.executor().handlerStarted(handling.task(), handling.timeout());
         CompletionStage<?> stage = null;
         Throwable failure = null;
         try {
-            stage = call.invoke();
+            stage = callOf(handling.admitted()).invoke(continuations(handling.task()));
         }
         catch (Throwable ex) {
             // Errors count, or a handler that fails to link would be retried forever.
@@ -198,7 +165,26 @@ final class DeliveryProcessor {
         return (stage != null) ? await(handling, stage) : complete(handling, failure);
     }
 
-    private End await(Handling handling, CompletionStage<?> stage) {
+    private MessageHandler.Call callOf(List<Admitted> admitted) throws Exception {
+        MessageHandler handler = this.binding.handler();
+        return handler.isBatch() ? handler.combine(admitted.stream().map(Admitted::call).toList())
+                : admitted.get(0).call();
+    }
+
+    /** Returns an executor that runs parts of the handling in the context of the task. */
+    private Executor continuations(HandlerTask task) {
+        return (part) -> this.context.runOnHandlerThread(() -> {
+            DeliveryMdc logContext = DeliveryMdc.enter(task);
+            try {
+                part.run();
+            }
+            finally {
+                logContext.leave();
+            }
+        });
+    }
+
+    private @Nullable List<InFlightMessage> await(Handling handling, CompletionStage<?> stage) {
         CompletableFuture<@Nullable Object> ended = new CompletableFuture<>();
         stage.whenComplete((result, ex) -> {
             if (ex != null) {
@@ -208,20 +194,30 @@ final class DeliveryProcessor {
                 ended.complete(null);
             }
         });
+        boolean cancellable = stage instanceof CancellableStage;
         // The timer and the application's threads must not wait for the store.
-        handling.timeout().cancelBy(() -> this.context.runOnHandlerThread(() -> {
-            ended.completeExceptionally(new InterruptedException("Cancelled by the handler's timeout"));
-            cancel(stage);
-        }));
+        handling.timeout()
+            .cancelBy(() -> this.context.runOnHandlerThread(() -> cancel(handling.task(), stage, ended)), cancellable);
         if (ended.isDone()) {
             return complete(handling, failureOf(ended));
         }
         ended.whenComplete((result, ex) -> this.context
-            .runOnHandlerThread(() -> runAndFinish(handling.inFlight(), () -> complete(handling, failureOf(ended)))));
-        return End.ASYNC;
+            .runOnHandlerThread(() -> runAndFinish(handling.task(), () -> complete(handling, failureOf(ended)))));
+        return null;
     }
 
-    private static void cancel(CompletionStage<?> stage) {
+    private static void cancel(HandlerTask task, CompletionStage<?> stage, CompletableFuture<?> ended) {
+        if (stage instanceof CancellableStage cancellable) {
+            try {
+                cancellable.requestCancellation();
+            }
+            catch (Throwable ex) {
+                logger.warn("The cancellation of the handler of {} failed; it may continue without a lease", task, ex);
+            }
+            return;
+        }
+        // A future does not show when its work has ended.
+        ended.completeExceptionally(new InterruptedException("Cancelled by the handler's timeout"));
         try {
             stage.toCompletableFuture().cancel(true);
         }
@@ -240,43 +236,94 @@ final class DeliveryProcessor {
         }
     }
 
-    private End complete(Handling handling, @Nullable Throwable failure) {
+    /**
+     * Settles the messages after the end of their handler.
+     * @return those to acknowledge
+     */
+    private List<InFlightMessage> complete(Handling handling, @Nullable Throwable failure) {
         boolean timedOut = handling.timeout().end();
-        long nanos = this.context.now() - handling.startedAt();
-        InFlightMessage inFlight = handling.inFlight();
-        if (failure != null && handling.timeout().isStopped()) {
-            logger.warn(
-                    "The handler of message '{}' of queue '{}' outlived the shutdown timeout and was interrupted on "
-                            + "attempt {}; the message is released and the attempt does not count: {}",
-                    inFlight.lease().id(), inFlight.lease().queue(), inFlight.attempt(), FailureSummary.line(failure));
-            return release(inFlight, Duration.ZERO);
+        long nanos = (this.context.now() - handling.startedAt()) / handling.admitted().size();
+        boolean unavailable = failure instanceof HandlerUnavailableException
+                || failure instanceof HandlerOutcomeUnknownException;
+        Throwable cause = (failure != null && timedOut && !unavailable) ? timeoutException(failure) : failure;
+        if (handling.admitted().size() == 1 && handling.task().size() == 1) {
+            return settle(handling, handling.admitted().get(0), cause, nanos) ? handling.task().messages() : List.of();
         }
-        if (failure == null) {
-            this.binding.handled(HandlerOutcome.SUCCESS, nanos);
-            return settleByDecision(inFlight, handling.delivery().decision());
-        }
-        if (failure instanceof HandlerUnavailableException) {
-            return releaseUnavailable(inFlight, failure);
-        }
-        this.binding.handled(timedOut ? HandlerOutcome.TIMEOUT : HandlerOutcome.FAILURE, nanos);
-        return failed(inFlight, timedOut ? timeoutException(failure) : failure);
+        return handling.admitted()
+            .stream()
+            .filter((each) -> isolated(each.inFlight(), () -> settle(handling, each, cause, nanos)))
+            .map(Admitted::inFlight)
+            .toList();
     }
 
-    private End failed(InFlightMessage inFlight, Throwable failure) {
-        if (inFlight.attempt() >= this.binding.settings().maxAttempts() || isFinal(failure)) {
-            return deadLetter(inFlight, FailureSummary.cause(failure), FailureSummary.line(failure), failure);
+    /**
+     * Settles a message of a batch. If that fails, because an exception of the handler
+     * cannot be printed for example, the other messages are settled all the same.
+     * @return {@code false} if it fails
+     */
+    private static boolean isolated(InFlightMessage inFlight, BooleanSupplier settlement) {
+        try {
+            return settlement.getAsBoolean();
         }
-        return retry(inFlight, failure);
+        catch (Throwable ex) {
+            logger.error("Cannot settle message '{}' of queue '{}'; to be handled again when its lease runs out",
+                    inFlight.lease().id(), inFlight.lease().queue(), ex);
+            return false;
+        }
     }
 
-    private End settleByDecision(InFlightMessage inFlight, HandlerDelivery.@Nullable Decision decision) {
+    /** Settles a message, unless it is to be acknowledged; then returns {@code true}. */
+    private boolean settle(Handling handling, Admitted message, @Nullable Throwable cause, long nanos) {
+        boolean decides = cause == null || this.binding.handler().isBatch();
+        HandlerDelivery.Decision decision = decides ? message.delivery().decision() : null;
+        Throwable error = (decision instanceof HandlerDelivery.FailDecision fail) ? fail.error()
+                : (decision == null) ? cause : null;
+        if (error != null) {
+            settleFailed(message, error, handling.timeout(), nanos);
+            return false;
+        }
+        this.binding.handled(HandlerOutcome.SUCCESS, nanos);
         if (decision instanceof HandlerDelivery.ReleaseDecision release) {
-            return release(inFlight, release.delay());
+            this.settler.release(message.inFlight(), release.delay());
+            return false;
         }
         if (decision instanceof HandlerDelivery.DeadLetterDecision deadLetter) {
-            return deadLetter(inFlight, deadLetter.reason());
+            this.settler.deadLetter(message.inFlight(), deadLetter.reason());
+            return false;
         }
-        return End.ACKNOWLEDGE;
+        return true;
+    }
+
+    private void settleFailed(Admitted each, Throwable error, HandlerTimeout timeout, long nanos) {
+        InFlightMessage inFlight = each.inFlight();
+        if (timeout.isStopped() || timeout.isLeaseLost()) {
+            logger.warn(
+                    "The handler of message '{}' of queue '{}' {} on attempt {}; the message is released and the "
+                            + "attempt does not count: {}",
+                    inFlight.lease().id(), inFlight.lease().queue(),
+                    timeout.isStopped() ? "outlived the shutdown timeout and was interrupted"
+                            : "was cancelled after the end of its lease",
+                    inFlight.attempt(), FailureSummary.line(error));
+            this.settler.release(inFlight, Duration.ZERO);
+        }
+        else if (error instanceof HandlerUnavailableException unavailable) {
+            this.settler.releaseUnavailable(inFlight, unavailable);
+        }
+        else if (error instanceof HandlerOutcomeUnknownException) {
+            logger
+                .warn("The handler of message '{}' of queue '{}' has ended in an unknown way; it is handled again when "
+                        + "its lease runs out", inFlight.lease().id(), inFlight.lease().queue(), error);
+        }
+        else {
+            this.binding.handled(
+                    (error instanceof HandlerTimeoutException) ? HandlerOutcome.TIMEOUT : HandlerOutcome.FAILURE,
+                    nanos);
+            failed(inFlight, each.delivery(), error);
+        }
+    }
+
+    private void failed(InFlightMessage inFlight, HandlerDelivery delivery, Throwable failure) {
+        this.settler.failed(inFlight, this.failures.ofFailure(delivery, failure), failure);
     }
 
     private Throwable timeoutException(Throwable failure) {
@@ -286,175 +333,12 @@ final class DeliveryProcessor {
         return exception;
     }
 
-    private boolean isFinal(Throwable failure) {
-        for (Throwable cause = failure; cause != null; cause = StoreFailures.wrapped(cause)) {
-            for (Class<? extends Throwable> type : this.binding.settings().noRetryFor()) {
-                if (type.isInstance(cause)) {
-                    return true;
-                }
-            }
-        }
-        return false;
-    }
-
-    /**
-     * Records the start of a redelivered message; {@code false} if it must not start.
-     */
-    private boolean start(InFlightMessage inFlight) {
-        Lease lease = inFlight.lease();
-        try {
-            boolean recorded = StoreFutures.send(() -> this.context.store().start(lease)).join();
-            if (!recorded) {
-                this.log.leaseLost(inFlight, "its handler was to start");
-            }
-            return recorded;
-        }
-        catch (RuntimeException ex) {
-            logger.warn("Cannot start the handler of message '{}' of queue '{}'; it is handled when its lease runs "
-                    + "out: {}", lease.id(), lease.queue(), StoreFailures.unwrap(ex).toString());
-            return false;
-        }
-    }
-
-    /** Releases the message without counting an attempt. */
-    private End release(InFlightMessage inFlight, Duration delay) {
-        settle(inFlight,
-                () -> this.context.store()
-                    .release(inFlight.lease().partition(), List.of(inFlight.lease()), delay)
-                    .thenApply((answers) -> answers.get(0)),
-                "was to be released");
-        return End.SETTLED;
-    }
-
-    /**
-     * Releases the message with its due time, as if its handler had not started: the
-     * handler was unavailable for all messages, so the order of messages must not change.
-     */
-    private End releaseUnavailable(InFlightMessage inFlight, Throwable failure) {
-        logger.debug("Message '{}' of queue '{}' is released, as its handler is unavailable: {}", inFlight.lease().id(),
-                inFlight.lease().queue(), FailureSummary.line(failure));
-        settle(inFlight,
-                () -> this.context.store()
-                    .release(inFlight.lease().partition(), List.of(inFlight.message().unstartedLease()))
-                    .thenApply((answers) -> answers.get(0)),
-                "was to be released");
-        return End.SETTLED;
-    }
-
-    /** Releases a lease that has run out here, in case it has not in the store. */
-    private End releaseLate(InFlightMessage inFlight) {
-        Lease lease = inFlight.lease();
-        logger.debug("Message '{}' of queue '{}' waited longer than its lease for its handler and is released",
-                lease.id(), lease.queue());
-        StoreFutures
-            .send(() -> this.context.store().release(lease.partition(), List.of(inFlight.message().unstartedLease())));
-        return End.SETTLED;
-    }
-
-    /** Makes the message due again because its handler failed. */
-    End retry(InFlightMessage inFlight, Throwable failure) {
-        Duration delay = this.binding.settings().backoff().delayAfter(inFlight.attempt(), this.context::random);
-        String line = FailureSummary.line(failure);
-        Lease lease = inFlight.lease();
-        if (settle(inFlight, () -> this.context.store().retry(lease, delay, line), "failed with " + line)) {
-            this.binding.retried();
-            logger.warn("Message '{}' of queue '{}' failed on attempt {} and is due again in {}: {}", lease.id(),
-                    lease.queue(), inFlight.attempt(), Texts.span(delay), line);
-            logger.debug("Message '{}' failed", lease.id(), failure);
-        }
-        return End.SETTLED;
-    }
-
-    private End deadLetter(InFlightMessage inFlight, String reason) {
-        String cause = Texts.cut(reason, FailureSummary.MAX_CAUSE);
-        return deadLetter(inFlight, cause, cause, null);
-    }
-
-    /**
-     * Dead-letters the message.
-     * @param failure the exception of the handler, if it failed
-     */
-    private End deadLetter(InFlightMessage inFlight, String cause, String line, @Nullable Throwable failure) {
-        boolean failed = failure != null;
-        if (storeDeadLetter(inFlight, cause, failed, line)) {
-            logger.error("Message '{}' of queue '{}' is dead-lettered on attempt {}: {}", inFlight.lease().id(),
-                    inFlight.lease().queue(), inFlight.attempt(), line, failure);
-            publishDeadLetter(inFlight, failed, line);
-        }
-        return End.SETTLED;
-    }
-
-    private boolean storeDeadLetter(InFlightMessage inFlight, String cause, boolean failed, String line) {
-        DeadLetterRequest request = new DeadLetterRequest(cause, failed, inFlight.message().dueAt());
-        boolean done = settle(inFlight, () -> this.context.store().deadLetter(inFlight.lease(), request),
-                "was to be dead-lettered for: " + line);
-        if (done) {
-            this.binding.deadLettered();
-        }
-        return done;
-    }
-
-    private void publishDeadLetter(InFlightMessage inFlight, boolean failed, String line) {
-        Lease lease = inFlight.lease();
-        this.context.publish(new DeadLetterEvent(lease.queue().value(), lease.id(), lease.deadLetterId(),
-                inFlight.message().failures() + (failed ? 1 : 0), line));
-    }
-
-    /** Returns whether the store has confirmed the settlement. */
-    private boolean settle(InFlightMessage inFlight, Supplier<CompletableFuture<Boolean>> call, String what) {
-        inFlight.settling(true);
-        int failures = 0;
-        while (true) {
-            try {
-                boolean done = StoreFutures.send(call).join();
-                if (!done) {
-                    this.log.leaseLost(inFlight, "it " + what);
-                }
-                return done;
-            }
-            catch (RuntimeException ex) {
-                failures++;
-                Throwable cause = StoreFailures.unwrap(ex);
-                if (!mayTryAgain(inFlight, cause, failures)) {
-                    logger.warn(
-                            "Cannot settle message '{}' of queue '{}', which {}; it may be handled again when "
-                                    + "its lease runs out: {}",
-                            inFlight.lease().id(), inFlight.lease().queue(), what, cause.toString());
-                    return false;
-                }
-            }
-        }
-    }
-
-    private boolean mayTryAgain(InFlightMessage inFlight, Throwable cause, int failures) {
-        inFlight.stopRenewing();
-        if (!(cause instanceof StoreUnavailableException)) {
-            return false;
-        }
-        Duration wait = PollLoop.STORE_BACKOFF.delayAfter(failures, this.context::random);
-        if (inFlight.nanosLeft(this.context.now()) <= wait.toNanos()) {
-            return false;
-        }
-        this.context.timer().pause(wait);
-        return inFlight.isLive(this.context.now());
-    }
-
-    private enum End {
-
-        /** Handled; the loop acknowledges it. */
-        ACKNOWLEDGE,
-
-        /** Settled in another way, or left to its lease. */
-        SETTLED,
-
-        /** The handler's future determines the end. */
-        ASYNC
-
+    /** Holds a message that its handler receives. */
+    record Admitted(InFlightMessage inFlight, HandlerDelivery delivery, MessageHandler.Call call) {
     }
 
     /** Holds a handler that is running, and when it was about to start. */
-    private record Handling(InFlightMessage inFlight, HandlerDelivery delivery, HandlerTimeout timeout,
-            long startedAt) {
+    private record Handling(HandlerTask task, List<Admitted> admitted, HandlerTimeout timeout, long startedAt) {
     }
 
 }

@@ -5,6 +5,7 @@ import java.io.StringWriter;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
+import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.Texts;
 
 import org.springframework.messaging.handler.annotation.support.MethodArgumentNotValidException;
@@ -17,7 +18,7 @@ final class FailureSummary {
     /** Maximum characters stored with a dead letter. */
     static final int MAX_CAUSE = 4000;
 
-    private static final int MAX_LINE = 500;
+    private static final int MAX_LINE = MessageStore.MAX_FAILURE;
 
     private static final Pattern BRACKETS = Pattern.compile("\\[.*]", Pattern.DOTALL);
 

@@ -9,8 +9,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
@@ -18,7 +18,7 @@ import io.delayqueue.store.MessageStore;
 
 /**
  * Hands claimed messages of one queue to handler threads, and limits by permits how many
- * are claimed at a time.
+ * are claimed at a time. A permit is for one message, or for one batch.
  * <p>
  * A quick handler would wait for the store after each message. Therefore as many more
  * messages may be claimed as the handlers finished in the last few milliseconds, at most
@@ -49,23 +49,25 @@ public final class HandlerConcurrencyLimiter {
 
     private final int concurrency;
 
+    private final int maxPrefetch;
+
     private final HandlerExecutor executor;
 
     private final LongSupplier nanoTime;
 
     private final Semaphore free;
 
-    private final Queue<Task> ready = new ConcurrentLinkedQueue<>();
+    private final Queue<Waiting> ready = new ConcurrentLinkedQueue<>();
 
     private final AtomicInteger waiting = new AtomicInteger();
 
-    /** Messages that are claimed or being claimed, and not finished. */
+    /** Tasks whose messages are claimed or being claimed, and that are not finished. */
     private final AtomicInteger reserved = new AtomicInteger();
 
-    private final AtomicLong finished = new AtomicLong();
+    private final LongAdder finished = new LongAdder();
 
-    /** The total time that handlers took for the finished messages, in nanoseconds. */
-    private final AtomicLong busy = new AtomicLong();
+    /** The total time that handlers took for the finished tasks, in nanoseconds. */
+    private final LongAdder busy = new LongAdder();
 
     private final AtomicReference<Sample> sample;
 
@@ -84,11 +86,26 @@ public final class HandlerConcurrencyLimiter {
     private volatile long movedAt;
 
     public HandlerConcurrencyLimiter(int concurrency, HandlerExecutor executor, LongSupplier nanoTime) {
+        this(concurrency, MAX_PREFETCH, executor, nanoTime);
+    }
+
+    private HandlerConcurrencyLimiter(int concurrency, int maxPrefetch, HandlerExecutor executor,
+            LongSupplier nanoTime) {
         this.concurrency = concurrency;
+        this.maxPrefetch = maxPrefetch;
         this.executor = executor;
         this.nanoTime = nanoTime;
         this.free = new Semaphore(concurrency);
         this.sample = new AtomicReference<>(new Sample(nanoTime.getAsLong(), 0, 0, 0));
+    }
+
+    /**
+     * Creates a limiter for handlers of batches. They prefetch none: a batch may hold as
+     * many messages as a claim, so few of them keep the handlers busy.
+     */
+    public static HandlerConcurrencyLimiter ofBatches(int concurrency, HandlerExecutor executor,
+            LongSupplier nanoTime) {
+        return new HandlerConcurrencyLimiter(concurrency, 0, executor, nanoTime);
     }
 
     /** Registers a loop that shares these handlers. */
@@ -195,37 +212,37 @@ public final class HandlerConcurrencyLimiter {
     }
 
     private Sample next(Sample last, long now) {
-        long finished = this.finished.get();
-        long busy = this.busy.get();
+        long finished = this.finished.sum();
+        long busy = this.busy.sum();
         double scaled = (double) (finished - last.finished()) * PREFETCH_TIME.toNanos();
         double prefetch = scaled / (now - last.at());
         long took = busy - last.busy();
         if (took > 0) {
             prefetch = Math.min(prefetch, this.concurrency * scaled / took);
         }
-        return new Sample(now, finished, busy, (int) Math.min(MAX_PREFETCH, prefetch));
+        return new Sample(now, finished, busy, (int) Math.min(this.maxPrefetch, prefetch));
     }
 
     /**
-     * Hands messages to handlers, each as soon as one is free.
-     * @param work called once for each message, on a handler thread
+     * Hands tasks to handlers, each as soon as one is free.
+     * @param work called once for each task, on a handler thread
      * @throws RuntimeException or an error if no thread can run them; unless the caller
      * releases them, they may still be handled as soon as another handler finishes
      */
-    void add(List<InFlightMessage> messages, Consumer<InFlightMessage> work) {
-        if (messages.isEmpty()) {
+    void add(List<HandlerTask> tasks, Consumer<HandlerTask> work) {
+        if (tasks.isEmpty()) {
             return;
         }
         this.movedAt = this.nanoTime.getAsLong();
-        this.waiting.addAndGet(messages.size());
-        messages.forEach((message) -> this.ready.add(new Task(message, work)));
+        this.waiting.addAndGet(tasks.size());
+        tasks.forEach((task) -> this.ready.add(new Waiting(task, work)));
         startOne();
     }
 
-    /** Removes waiting messages that were released. */
+    /** Removes waiting tasks whose messages were released. */
     void removeReleased() {
-        for (Task task : this.ready) {
-            if (task.message().isReleased() && this.ready.remove(task)) {
+        for (Waiting task : this.ready) {
+            if (task.task().isReleased() && this.ready.remove(task)) {
                 this.waiting.decrementAndGet();
             }
         }
@@ -263,14 +280,14 @@ public final class HandlerConcurrencyLimiter {
         this.startLimit = STALL.toNanos();
         this.starting.set(false);
         while (this.free.tryAcquire()) {
-            Task task = this.ready.poll();
+            Waiting task = this.ready.poll();
             if (task != null) {
                 this.waiting.decrementAndGet();
                 long now = this.nanoTime.getAsLong();
                 this.movedAt = now;
-                task.message().dispatched(now);
+                task.task().dispatched(now);
                 startNext();
-                task.work().accept(task.message());
+                task.work().accept(task.task());
                 if (this.executor.isShared()) {
                     // The next task was started when this one returned its permit.
                     return;
@@ -299,10 +316,10 @@ public final class HandlerConcurrencyLimiter {
         }
     }
 
-    /** Records that a message is finished, or was not to be handled. */
-    void finished(InFlightMessage message) {
-        this.busy.addAndGet(this.nanoTime.getAsLong() - message.dispatchedAt());
-        this.finished.incrementAndGet();
+    /** Records that a task is finished, or was not to be handled. */
+    void finished(HandlerTask task) {
+        this.busy.add(this.nanoTime.getAsLong() - task.dispatchedAt());
+        this.finished.increment();
         this.reserved.decrementAndGet();
         free();
     }
@@ -346,7 +363,7 @@ public final class HandlerConcurrencyLimiter {
         return this.waiting.get() > 0;
     }
 
-    private record Task(InFlightMessage message, Consumer<InFlightMessage> work) {
+    private record Waiting(HandlerTask task, Consumer<HandlerTask> work) {
     }
 
     /** Holds the totals up to a time, and how many messages to prefetch from then on. */

@@ -28,7 +28,7 @@ final class HandlerDelivery implements Delivery {
 
     private final PollLoopContext context;
 
-    private final Duration lateness;
+    private final long createdAt;
 
     private volatile @Nullable Decision decision;
 
@@ -36,8 +36,7 @@ final class HandlerDelivery implements Delivery {
         this.inFlight = inFlight;
         this.binding = binding;
         this.context = context;
-        Duration late = Duration.between(inFlight.message().dueAt(), inFlight.storeTime(context.now()));
-        this.lateness = late.isNegative() ? Duration.ZERO : late;
+        this.createdAt = context.now();
     }
 
     /** Returns the decision of the handler; {@code null} if it made none. */
@@ -77,7 +76,7 @@ final class HandlerDelivery implements Delivery {
 
     @Override
     public Duration lateness() {
-        return this.lateness;
+        return Duration.ofNanos(this.inFlight.lateness(this.createdAt));
     }
 
     @Override
@@ -97,7 +96,7 @@ final class HandlerDelivery implements Delivery {
             this.inFlight.renewed(sentAt, leaseTime);
         }
         else {
-            LeaseRenewer.lost(this.inFlight, new PollLoopLog(this.binding, this.context));
+            LeaseRenewer.lost(this.inFlight, new PollLoopLog(this.binding, this.context), this.context.now());
         }
         return extended;
     }
@@ -127,12 +126,17 @@ final class HandlerDelivery implements Delivery {
     }
 
     @Override
+    public void fail(Throwable error) {
+        this.decision = new FailDecision(Objects.requireNonNull(error, "error"));
+    }
+
+    @Override
     public String toString() {
         return "message '%s' of queue '%s', attempt %d".formatted(id(), queue(), attempt());
     }
 
     /** Decides how to settle the message if the handler returns. */
-    sealed interface Decision permits ReleaseDecision, DeadLetterDecision {
+    sealed interface Decision permits ReleaseDecision, DeadLetterDecision, FailDecision {
 
     }
 
@@ -142,6 +146,10 @@ final class HandlerDelivery implements Delivery {
 
     /** Dead-letters the message with a reason to store. */
     record DeadLetterDecision(String reason) implements Decision {
+    }
+
+    /** Counts the attempt as failed, as if the handler had thrown the exception. */
+    record FailDecision(Throwable error) implements Decision {
     }
 
 }

@@ -45,10 +45,10 @@ public final class HandlerExecutor implements Executor {
 
     private final Executor log;
 
-    private final ConcurrentMap<InFlightMessage, HandlerTimeout> running = new ConcurrentHashMap<>();
+    private final ConcurrentMap<HandlerTask, HandlerTimeout> running = new ConcurrentHashMap<>();
 
-    /** Messages of interrupted handlers that are not settled yet. */
-    private final Set<InFlightMessage> interrupted = ConcurrentHashMap.newKeySet();
+    /** Tasks of interrupted handlers whose messages are not settled yet. */
+    private final Set<HandlerTask> interrupted = ConcurrentHashMap.newKeySet();
 
     private final CountDownLatch allSettled = new CountDownLatch(1);
 
@@ -161,14 +161,14 @@ public final class HandlerExecutor implements Executor {
     }
 
     /** Registers a handler that starts, so that a stop can interrupt it. */
-    void handlerStarted(InFlightMessage message, HandlerTimeout handler) {
-        this.running.put(message, handler);
+    void handlerStarted(HandlerTask task, HandlerTimeout handler) {
+        this.running.put(task, handler);
     }
 
-    /** Unregisters a handler, once its message is settled or left to its lease. */
-    void handlerEnded(InFlightMessage message) {
-        this.running.remove(message);
-        this.interrupted.remove(message);
+    /** Unregisters a handler, once its messages are settled or left to their leases. */
+    void handlerEnded(HandlerTask task) {
+        this.running.remove(task);
+        this.interrupted.remove(task);
         if (this.interrupting && this.interrupted.isEmpty()) {
             this.allSettled.countDown();
         }
@@ -182,10 +182,11 @@ public final class HandlerExecutor implements Executor {
      * @param limit longest time to wait
      */
     public void interruptHandlers(Duration limit) throws InterruptedException {
-        this.running.forEach((message, handler) -> {
-            this.interrupted.add(message);
-            if (!handler.interrupt()) {
-                this.interrupted.remove(message);
+        this.running.forEach((task, handler) -> {
+            this.interrupted.add(task);
+            // It may have ended since it was found among the running ones.
+            if (!handler.interrupt() || !this.running.containsKey(task)) {
+                this.interrupted.remove(task);
             }
         });
         this.interrupting = true;

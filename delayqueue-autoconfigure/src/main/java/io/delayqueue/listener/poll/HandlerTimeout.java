@@ -1,41 +1,46 @@
 package io.delayqueue.listener.poll;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends a handler that takes too long: stops renewing its lease and interrupts its thread
- * or, once it has returned a future, cancels that future. Also interrupts a handler that
- * outlives the stop of the application.
+ * Ends a handler that takes too long: stops renewing its leases and interrupts its thread
+ * or, once it has returned a future, cancels that future. Also ends a handler that
+ * outlives the stop of its listener, and one that can be cancelled once no lease of its
+ * messages is left.
  * <p>
- * <strong>Threads.</strong> The handler's thread, the timer, and the thread that stops
- * the application. The lock of this object ensures that no interrupt arrives after the
- * handler returned, where it would affect unrelated code on that thread.
+ * <strong>Threads.</strong> The handler's thread, the timer, the threads that stop the
+ * listener, and that of the store's connection. The lock of this object ensures that no
+ * interrupt arrives after the handler returned, where it would affect unrelated code on
+ * that thread.
  */
 final class HandlerTimeout {
 
-    private final InFlightMessage message;
+    private final List<InFlightMessage> messages;
 
     private @Nullable Thread thread = Thread.currentThread();
 
     private @Nullable Runnable cancellation;
 
+    /** Whether the cancellation ends the handling, rather than only our wait for it. */
+    private boolean cancellable;
+
     private boolean over;
 
-    private boolean fired;
-
-    private boolean stopped;
+    /** The first reason to end the handler. */
+    private Reason reason = Reason.NONE;
 
     private @Nullable Runnable unschedule;
 
-    private HandlerTimeout(InFlightMessage message) {
-        this.message = message;
+    private HandlerTimeout(List<InFlightMessage> messages) {
+        this.messages = messages;
     }
 
     /** Starts the timeout. Call on the thread of the handler, right before it. */
-    static HandlerTimeout start(InFlightMessage message, @Nullable Duration timeout, LoopTimer timer) {
-        HandlerTimeout handlerTimeout = new HandlerTimeout(message);
+    static HandlerTimeout start(List<InFlightMessage> messages, @Nullable Duration timeout, LoopTimer timer) {
+        HandlerTimeout handlerTimeout = new HandlerTimeout(messages);
         if (timeout != null) {
             handlerTimeout.unschedule = timer.after(timeout, handlerTimeout::fire);
         }
@@ -43,39 +48,84 @@ final class HandlerTimeout {
     }
 
     private void fire() {
-        Runnable task;
+        Runnable action;
         synchronized (this) {
             if (this.over) {
                 return;
             }
-            this.fired = true;
-            this.message.stopRenewing();
+            noteReason(Reason.TIMEOUT);
+            this.messages.forEach(InFlightMessage::stopRenewing);
             if (this.thread != null) {
                 this.thread.interrupt();
             }
-            task = this.cancellation;
+            action = this.cancellation;
         }
-        if (task != null) {
-            task.run();
+        run(action);
+    }
+
+    private void noteReason(Reason next) {
+        if (this.reason == Reason.NONE) {
+            this.reason = next;
+        }
+    }
+
+    private static void run(@Nullable Runnable action) {
+        if (action != null) {
+            action.run();
         }
     }
 
     /**
-     * Interrupts the handler because the application stops.
-     * @return {@code false} if it no longer runs on a thread
+     * Ends the handler because its listener stops. A second call changes nothing: the
+     * first interrupt may be what the handler is dealing with.
+     * @return {@code false} if it has ended, or neither runs on a thread nor can be
+     * cancelled
      */
-    synchronized boolean interrupt() {
-        if (this.thread == null) {
-            return false;
+    boolean interrupt() {
+        Runnable action;
+        synchronized (this) {
+            if (this.over || (this.thread == null && !this.cancellable)) {
+                return false;
+            }
+            if (this.reason == Reason.STOP) {
+                return true;
+            }
+            noteReason(Reason.STOP);
+            if (this.thread != null) {
+                this.thread.interrupt();
+            }
+            action = this.cancellation;
         }
-        this.stopped = !this.fired;
-        this.thread.interrupt();
+        run(action);
         return true;
     }
 
-    /** Returns whether the stop interrupted it before it timed out. */
+    /**
+     * Cancels the handler if it can be cancelled and none of its messages is leased.
+     * Called again and again while a lease is over, as a handler on a thread cannot be
+     * cancelled yet.
+     */
+    void leaseEnded(long now) {
+        Runnable action;
+        synchronized (this) {
+            if (this.over || !this.cancellable || this.reason != Reason.NONE
+                    || this.messages.stream().anyMatch((message) -> message.isLive(now))) {
+                return;
+            }
+            this.reason = Reason.LEASE_LOST;
+            action = this.cancellation;
+        }
+        run(action);
+    }
+
+    /** Returns whether the stop was the first reason to end it. */
     synchronized boolean isStopped() {
-        return this.stopped;
+        return this.reason == Reason.STOP;
+    }
+
+    /** Returns whether it was cancelled because no message was leased any more. */
+    synchronized boolean isLeaseLost() {
+        return this.reason == Reason.LEASE_LOST;
     }
 
     /** Records that the handler returned; its thread is no longer interrupted. */
@@ -83,12 +133,16 @@ final class HandlerTimeout {
         this.thread = null;
     }
 
-    /** Replaces the interrupt by an action, which runs at once if the time is over. */
-    void cancelBy(Runnable cancellation) {
+    /**
+     * Replaces the interrupt by an action, which runs at once if there is a reason.
+     * @param cancellable whether the action ends the handling itself
+     */
+    void cancelBy(Runnable cancellation, boolean cancellable) {
         boolean late;
         synchronized (this) {
             this.cancellation = cancellation;
-            late = this.fired;
+            this.cancellable = cancellable;
+            late = this.reason == Reason.TIMEOUT || (cancellable && this.reason != Reason.NONE);
         }
         if (late) {
             cancellation.run();
@@ -97,14 +151,20 @@ final class HandlerTimeout {
 
     /**
      * Ends the timeout.
-     * @return whether it had fired before
+     * @return whether it was the first reason to end the handler
      */
     synchronized boolean end() {
         this.over = true;
         if (this.unschedule != null) {
             this.unschedule.run();
         }
-        return this.fired;
+        return this.reason == Reason.TIMEOUT;
+    }
+
+    private enum Reason {
+
+        NONE, TIMEOUT, STOP, LEASE_LOST
+
     }
 
 }

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.Lease;
@@ -13,9 +12,7 @@ import io.delayqueue.store.Lease;
  * Holds a message claimed by this process, and the state of its lease as far as known.
  * <p>
  * <strong>Threads.</strong> Created by a loop, handled by one handler thread, renewed by
- * the {@link LeaseRenewer}, and read by any thread. The stage decides once which thread
- * continues and owns the permit: the handler thread that starts it, or the loop that
- * releases it.
+ * the {@link LeaseRenewer}, and read by any thread.
  */
 final class InFlightMessage {
 
@@ -26,15 +23,13 @@ final class InFlightMessage {
 
     private final Times times;
 
-    private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.CLAIMED);
+    private final HandlerTask task;
 
     /** Written under the lock of this object. */
     private volatile long deadline;
 
     /** When a jump of the store's clock was last detected; guarded by this object. */
     private long jumpNoticedAt;
-
-    private volatile long dispatchedAt;
 
     private volatile long renewedAt;
 
@@ -46,12 +41,20 @@ final class InFlightMessage {
 
     private final AtomicBoolean lossReported = new AtomicBoolean();
 
+    /** Creates a message that its handler receives alone. */
     InFlightMessage(ClaimedMessage message, Times times, Duration leaseTime) {
+        this(message, times, leaseTime, new HandlerTask());
+    }
+
+    /** Creates a message and adds it to the task of its handler. */
+    InFlightMessage(ClaimedMessage message, Times times, Duration leaseTime, HandlerTask task) {
         this.message = message;
+        this.task = task;
         this.times = times;
         this.deadline = times.sentAt() + Nanos.of(leaseTime);
         this.jumpNoticedAt = times.sentAt();
         this.renewedAt = times.sentAt();
+        task.add(this);
     }
 
     ClaimedMessage message() {
@@ -80,26 +83,9 @@ final class InFlightMessage {
                 TimeUnit.SECONDS.toNanos(seconds) + then.getNano() - dueAt.getNano() + (now - this.times.answeredAt()));
     }
 
-    void dispatched(long now) {
-        this.dispatchedAt = now;
-    }
-
-    long dispatchedAt() {
-        return this.dispatchedAt;
-    }
-
-    /** Marks it as started; at most one caller gets {@code true} and handles it. */
-    boolean tryStart() {
-        return this.stage.compareAndSet(Stage.CLAIMED, Stage.STARTED);
-    }
-
-    /** Marks it as released; returns whether the caller must release its lease. */
-    boolean tryRelease() {
-        return this.stage.compareAndSet(Stage.CLAIMED, Stage.RELEASED);
-    }
-
-    boolean isReleased() {
-        return this.stage.get() == Stage.RELEASED;
+    /** Returns the task that hands it to its handler. */
+    HandlerTask task() {
+        return this.task;
     }
 
     boolean isLive(long now) {
@@ -167,12 +153,6 @@ final class InFlightMessage {
     /** Records a rejection by the store; returns whether it is the first one. */
     boolean reportLoss() {
         return this.lossReported.compareAndSet(false, true);
-    }
-
-    private enum Stage {
-
-        CLAIMED, STARTED, RELEASED
-
     }
 
     /**

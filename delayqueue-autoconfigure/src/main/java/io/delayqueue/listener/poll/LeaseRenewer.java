@@ -79,11 +79,18 @@ final class LeaseRenewer {
         this.inFlight.remove(message);
     }
 
-    /** Removes and returns the messages that no handler has started. */
+    /** Removes and returns the messages that no handler has started, all of a batch. */
     List<InFlightMessage> takeUnstarted() {
-        List<InFlightMessage> unstarted = this.inFlight.stream().filter(InFlightMessage::tryRelease).toList();
+        List<InFlightMessage> unstarted = this.inFlight.stream()
+            .filter((message) -> message.task().tryRelease())
+            .toList();
         unstarted.forEach(this.inFlight::remove);
         return unstarted;
+    }
+
+    /** Ends the handlers that still run, because their listener stops. */
+    void interruptHandlers() {
+        this.inFlight.stream().map(InFlightMessage::task).distinct().forEach(HandlerTask::interrupt);
     }
 
     /**
@@ -116,6 +123,7 @@ final class LeaseRenewer {
             this.context.outage().recovered(StoreOutageLog.RENEW, this.binding.partition());
         }
         long now = this.context.now();
+        this.inFlight.stream().filter((lease) -> !lease.isLive(now)).forEach((lease) -> lease.task().leaseEnded(now));
         List<InFlightMessage> due = this.inFlight.stream()
             .filter((lease) -> lease.isRenewalDue(now, this.renewalAge) && this.underWay.add(lease))
             .toList();
@@ -155,7 +163,7 @@ final class LeaseRenewer {
             message.renewed(sentAt, this.leaseTime);
         }
         else if (this.inFlight.contains(message)) {
-            lost(message, this.log);
+            lost(message, this.log, this.context.now());
         }
     }
 
@@ -169,9 +177,10 @@ final class LeaseRenewer {
     }
 
     /** Counts and logs, once, that the store rejected a renewal. */
-    static void lost(InFlightMessage message, PollLoopLog log) {
+    static void lost(InFlightMessage message, PollLoopLog log, long now) {
         if (message.lose()) {
             log.leaseLost(message, "its lease cannot be renewed");
+            message.task().leaseEnded(now);
         }
     }
 

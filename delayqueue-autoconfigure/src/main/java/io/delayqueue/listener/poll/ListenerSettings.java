@@ -45,6 +45,48 @@ public record ListenerSettings(int concurrency, Duration lease, @Nullable Durati
         noRetryFor = Set.copyOf(noRetryFor);
     }
 
+    /** Returns a copy with another concurrency. */
+    public ListenerSettings withConcurrency(int concurrency) {
+        return new ListenerSettings(concurrency, this.lease, this.timeout, this.maxAttempts, this.maxLapses,
+                this.backoff, this.expiryPolicy, this.autoStartup, this.noRetryFor);
+    }
+
+    /** Returns a copy with another lease. */
+    public ListenerSettings withLease(Duration lease) {
+        return new ListenerSettings(this.concurrency, lease, this.timeout, this.maxAttempts, this.maxLapses,
+                this.backoff, this.expiryPolicy, this.autoStartup, this.noRetryFor);
+    }
+
+    /** Returns a copy with another timeout. */
+    public ListenerSettings withTimeout(@Nullable Duration timeout) {
+        return new ListenerSettings(this.concurrency, this.lease, timeout, this.maxAttempts, this.maxLapses,
+                this.backoff, this.expiryPolicy, this.autoStartup, this.noRetryFor);
+    }
+
+    /** Returns a copy with another maximum of attempts. */
+    public ListenerSettings withMaxAttempts(int maxAttempts) {
+        return new ListenerSettings(this.concurrency, this.lease, this.timeout, maxAttempts, this.maxLapses,
+                this.backoff, this.expiryPolicy, this.autoStartup, this.noRetryFor);
+    }
+
+    /** Returns a copy with another backoff. */
+    public ListenerSettings withBackoff(BackoffPolicy backoff) {
+        return new ListenerSettings(this.concurrency, this.lease, this.timeout, this.maxAttempts, this.maxLapses,
+                backoff, this.expiryPolicy, this.autoStartup, this.noRetryFor);
+    }
+
+    /** Returns a copy with another start. */
+    public ListenerSettings withAutoStartup(boolean autoStartup) {
+        return new ListenerSettings(this.concurrency, this.lease, this.timeout, this.maxAttempts, this.maxLapses,
+                this.backoff, this.expiryPolicy, autoStartup, this.noRetryFor);
+    }
+
+    /** Returns a copy with other exceptions that are not retried. */
+    public ListenerSettings withNoRetryFor(Set<Class<? extends Throwable>> noRetryFor) {
+        return new ListenerSettings(this.concurrency, this.lease, this.timeout, this.maxAttempts, this.maxLapses,
+                this.backoff, this.expiryPolicy, this.autoStartup, noRetryFor);
+    }
+
     static void require(boolean met, String name, String rule, Object value) {
         if (!met) {
             throw new IllegalArgumentException("%s must be %s, but was %s".formatted(name, rule,

@@ -1,5 +1,7 @@
 package io.delayqueue.listener.poll;
 
+import io.delayqueue.DelayedListenerErrorHandler;
+import io.delayqueue.ErrorDecision;
 import io.delayqueue.QueueName;
 import io.delayqueue.listener.handler.MessageHandler;
 import io.delayqueue.store.ExpiredMessagesLog;
@@ -10,25 +12,34 @@ import io.delayqueue.store.Partition;
  * Connects one listener to one queue; counts and publishes its events.
  *
  * @param partition the partition that is polled
+ * @param errorHandler decides how a message is settled after a failed attempt
  * @param counters the listener's counts, shared by its queues
  * @param events receives the same events, by queue
  * @param lateness how late its handlers began, on all partitions of the queue
  * @param expirations counts expired messages of all partitions, for the log
  */
 public record PartitionBinding(String listenerId, Partition partition, ListenerSettings settings,
-        MessageHandler handler, ListenerCounters counters, MessageEventRecorder events, LatenessHistogram lateness,
-        ExpiredMessagesLog expirations) {
+        MessageHandler handler, DelayedListenerErrorHandler errorHandler, ListenerCounters counters,
+        MessageEventRecorder events, LatenessHistogram lateness, ExpiredMessagesLog expirations) {
+
+    private static final DelayedListenerErrorHandler STANDARD = (delivery, error) -> ErrorDecision.standard();
 
     public PartitionBinding(String listenerId, Partition partition, ListenerSettings settings, MessageHandler handler,
             ListenerCounters counters, MessageEventRecorder events) {
-        this(listenerId, partition, settings, handler, counters, events, new LatenessHistogram(),
+        this(listenerId, partition, settings, handler, STANDARD, counters, events, new LatenessHistogram(),
                 new ExpiredMessagesLog());
+    }
+
+    /** Returns the same listener with an error handler. */
+    public PartitionBinding with(DelayedListenerErrorHandler errorHandler) {
+        return new PartitionBinding(this.listenerId, this.partition, this.settings, this.handler, errorHandler,
+                this.counters, this.events, this.lateness, this.expirations);
     }
 
     /** Returns the same listener on another partition of the queue. */
     public PartitionBinding at(Partition other) {
-        return new PartitionBinding(this.listenerId, other, this.settings, this.handler, this.counters, this.events,
-                this.lateness, this.expirations);
+        return new PartitionBinding(this.listenerId, other, this.settings, this.handler, this.errorHandler,
+                this.counters, this.events, this.lateness, this.expirations);
     }
 
     public QueueName queue() {

@@ -135,10 +135,11 @@ public final class PollLoop {
         }
     }
 
-    /** Returns how long ago the last iteration was. */
+    /** Returns how long ago the last iteration was, and whether there is work. */
     public PollLoopStatus status() {
+        boolean idle = this.scheduler.isIdle() && this.pending == null && this.acknowledgements.isEmpty();
         return new PollLoopStatus(this.binding.partition(), this.scheduler.sinceLastIteration(),
-                this.context.settings().safetyPoll());
+                this.context.settings().safetyPoll(), idle, this.claims.inFlight());
     }
 
     /** Ends or resumes claiming; running handlers continue. */
@@ -275,24 +276,28 @@ public final class PollLoop {
         this.binding.expired(claim.expired());
         this.log.deadLettered(claim.deadLettered());
         this.log.summarize();
-        logger.debug("Claimed {} of {} from queue '{}'", claim.messages().size(), sent.permits(), this.binding.queue());
+        logger.debug("Claimed {} of {} from queue '{}'", claim.messages().size(), sent.limit(), this.binding.queue());
         return dispatched;
     }
 
-    private List<InFlightMessage> hold(List<ClaimedMessage> messages, InFlightMessage.Times times) {
-        List<InFlightMessage> added = new ArrayList<>(messages.size());
+    /** Renews the leases of claimed messages, and assigns the messages to tasks. */
+    private List<HandlerTask> hold(List<ClaimedMessage> messages, InFlightMessage.Times times) {
+        boolean batch = this.binding.handler().isBatch();
+        List<HandlerTask> tasks = new ArrayList<>(batch ? 1 : messages.size());
         for (ClaimedMessage message : messages) {
-            InFlightMessage inFlight = new InFlightMessage(message, times, this.binding.settings().lease());
-            this.leaseRenewer.add(inFlight);
-            added.add(inFlight);
+            if (tasks.isEmpty() || !batch) {
+                tasks.add(new HandlerTask());
+            }
+            this.leaseRenewer
+                .add(new InFlightMessage(message, times, this.binding.settings().lease(), tasks.get(tasks.size() - 1)));
         }
-        return added;
+        return tasks;
     }
 
-    private boolean dispatch(List<InFlightMessage> messages) {
+    private boolean dispatch(List<HandlerTask> tasks) {
         try {
             if (!this.stopped) {
-                this.limiter.add(messages, this::handle);
+                this.limiter.add(tasks, this::handle);
             }
             return true;
         }
@@ -303,30 +308,31 @@ public final class PollLoop {
         }
     }
 
-    private void handle(InFlightMessage message) {
+    private void handle(HandlerTask task) {
         // A stop releases messages that are not started.
-        if (!this.stopped && message.tryStart()) {
-            this.processor.process(message);
+        if (!this.stopped && task.tryStart()) {
+            this.processor.process(task);
         }
         else {
             this.limiter.free();
         }
     }
 
-    private void finished(InFlightMessage message, boolean acknowledge) {
+    /** Ends a task, and acknowledges those of its messages that are handled. */
+    private void finished(HandlerTask task, List<InFlightMessage> handled) {
         boolean plan = false;
-        if (acknowledge) {
-            plan = this.acknowledgements.add(message);
+        for (InFlightMessage message : handled) {
+            plan |= this.acknowledgements.add(message);
         }
-        else {
-            this.leaseRenewer.remove(message);
+        if (handled.size() < task.size()) {
+            task.messages().stream().filter((message) -> !handled.contains(message)).forEach(this.leaseRenewer::remove);
             if (this.context.primaryPartitions() == null) {
-                // The message may be due again soon, perhaps without a wake-up.
+                // The messages may be due again soon, perhaps without a wake-up.
                 this.claims.onWakeUp(WakeUpSignal.POLL_NOW);
                 plan = true;
             }
         }
-        boolean wanted = this.claims.finished(message) || plan || this.stopped;
+        boolean wanted = this.claims.finished(task) || plan || this.stopped;
         if (this.ended) {
             flush();
         }
@@ -341,7 +347,7 @@ public final class PollLoop {
     private void releaseUnstarted() {
         List<InFlightMessage> unstarted = this.leaseRenewer.takeUnstarted();
         // Releases permits first: other loops must not wait for this one's server.
-        this.claims.release(unstarted.size());
+        this.claims.release((int) unstarted.stream().map(InFlightMessage::task).distinct().count());
         this.limiter.removeReleased();
         this.released = CompletableFuture.allOf(this.released, this.leaseRenewer.release(unstarted));
     }
@@ -368,6 +374,7 @@ public final class PollLoop {
         this.log.close();
         if (this.claims.inFlight() > 0) {
             this.log.outlived(this.claims.inFlight());
+            this.leaseRenewer.interruptHandlers();
         }
         CompletableFuture.allOf(this.released, flush()).whenComplete((done, ex) -> this.end.complete(null));
         return null;

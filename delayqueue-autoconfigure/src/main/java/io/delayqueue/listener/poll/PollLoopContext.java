@@ -1,8 +1,6 @@
 package io.delayqueue.listener.poll;
 
 import java.util.List;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 
 import io.delayqueue.DeadLetterEvent;
@@ -39,7 +37,7 @@ public record PollLoopContext(MessageStore store, ApplicationEventPublisher even
             Runnable publication = () -> deadLetters.forEach(this::publish);
             this.executor.execute(() -> decorator().decorate(publication).run());
         }
-        catch (RejectedExecutionException | OutOfMemoryError ex) {
+        catch (RuntimeException | OutOfMemoryError ex) {
             log(() -> logger.warn("No thread to publish the events of {} dead letters, which are kept",
                     deadLetters.size(), ex));
         }
@@ -54,18 +52,23 @@ public record PollLoopContext(MessageStore store, ApplicationEventPublisher even
             logger.warn("A listener of DeadLetterEvent failed for message '{}' of queue '{}'; its dead letter is kept",
                     deadLetter.id(), deadLetter.queue(), ex);
         }
+        finally {
+            // An interrupt that it set must not reach the next message of this thread.
+            Thread.interrupted();
+        }
     }
 
     /**
-     * Runs a task on a handler thread, or in the calling thread if there is none:
-     * blocking the caller is better than losing the task and its permit.
+     * Runs a task on a handler thread, or in the calling thread if there is none,
+     * whichever exception an executor of the application throws for that: blocking the
+     * caller is better than losing the task and its permit.
      */
     void runOnHandlerThread(Runnable task) {
         Runnable decorated = decorator().decorate(task);
         try {
             this.executor.execute(decorated);
         }
-        catch (RejectedExecutionException | OutOfMemoryError ex) {
+        catch (RuntimeException | OutOfMemoryError ex) {
             decorated.run();
         }
     }
@@ -96,7 +99,7 @@ public record PollLoopContext(MessageStore store, ApplicationEventPublisher even
     }
 
     double random() {
-        return ThreadLocalRandom.current().nextDouble();
+        return this.timer.random();
     }
 
 }

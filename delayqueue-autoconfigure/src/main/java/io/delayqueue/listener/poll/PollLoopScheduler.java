@@ -72,6 +72,14 @@ final class PollLoopScheduler {
         return Duration.ofNanos(Math.max(0, this.nanoTime.getAsLong() - this.succeededAt));
     }
 
+    /**
+     * Returns whether no iteration is running or requested; if so, the caller sees the
+     * writes of the last iteration.
+     */
+    boolean isIdle() {
+        return this.requests.get() == 0;
+    }
+
     /** Requests the first iteration. */
     void start() {
         submitIterations();

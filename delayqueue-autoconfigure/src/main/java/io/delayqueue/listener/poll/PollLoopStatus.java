@@ -6,15 +6,18 @@ import io.delayqueue.store.Partition;
 
 /**
  * Reports when the loop of a partition last completed an iteration, so that a health
- * check can detect a loop that hangs.
+ * check can detect a loop that hangs, and whether it has work.
  *
  * @param partition the partition that it polls
  * @param sinceLastIteration time since its last iteration; an iteration runs at least
  * once per safety poll, even without free permits, while paused or while the store is
  * unavailable
  * @param safetyPoll longest time between two polls
+ * @param idle whether no iteration is running or requested, and no call of it is pending
+ * @param inFlight number of messages that it has claimed and that are not finished
  */
-public record PollLoopStatus(Partition partition, Duration sinceLastIteration, Duration safetyPoll) {
+public record PollLoopStatus(Partition partition, Duration sinceLastIteration, Duration safetyPoll, boolean idle,
+        int inFlight) {
 
     /** Tolerance for GC pauses and a busy machine. */
     private static final Duration TOLERANCE = Duration.ofSeconds(10);

@@ -130,6 +130,9 @@ final class PollSchedule {
             case DUE_IN -> know(now + span(signal.in()));
             case PRIMARY_POLLED -> onPrimaryPolled(signal, now);
             case NO_PRIMARY -> vacant();
+            case SCHEDULES_CHANGED -> {
+                // Concerns the firing of schedules, whose occurrences wake the loop.
+            }
         }
         return nextAt() < before;
     }

@@ -16,9 +16,21 @@ import org.jspecify.annotations.Nullable;
  * @param virtualThreads whether handlers run on virtual threads, which needs Java 21;
  * ignored for an executor of the application
  * @param execution how the application runs handlers
+ * @param acknowledgementLinger how long a handled message waits for others with which it
+ * shares a call; zero for not at all
  */
 public record SharedListenerSettings(Duration shutdownTimeout, Duration safetyPoll,
-        @Nullable Duration deadLetterRetention, boolean virtualThreads, HandlerExecutorSettings execution) {
+        @Nullable Duration deadLetterRetention, boolean virtualThreads, HandlerExecutorSettings execution,
+        Duration acknowledgementLinger) {
+
+    /** Short compared with a handler, and long enough to share calls under load. */
+    private static final Duration LINGER = Duration.ofMillis(5);
+
+    /** Creates settings with the usual time that handled messages wait for others. */
+    public SharedListenerSettings(Duration shutdownTimeout, Duration safetyPoll, @Nullable Duration deadLetterRetention,
+            boolean virtualThreads, HandlerExecutorSettings execution) {
+        this(shutdownTimeout, safetyPoll, deadLetterRetention, virtualThreads, execution, LINGER);
+    }
 
     public SharedListenerSettings {
         ListenerSettings.require(

@@ -11,27 +11,36 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs all scheduled tasks of the process on one thread: iterations of the loops,
+ * Runs scheduled tasks on one thread. That of the process runs iterations of the loops,
  * renewals and timeouts. The thread starts with the first task, keeps the JVM of an
  * application alive that only has handlers, and ends with {@link #close()}. Later tasks
  * never run.
  */
-public final class TimerThread implements LoopTimer {
+final class TimerThread implements LoopTimer {
 
     private static final Logger logger = LoggerFactory.getLogger(TimerThread.class);
 
     private final ScheduledThreadPoolExecutor executor;
 
-    public TimerThread() {
+    TimerThread() {
+        this("delayqueue-timer", false);
+    }
+
+    private TimerThread(String name, boolean daemon) {
         ClassLoader loader = Thread.currentThread().getContextClassLoader();
         this.executor = new ScheduledThreadPoolExecutor(1, (task) -> {
-            Thread thread = new Thread(null, task, "delayqueue-timer", 0, false);
+            Thread thread = new Thread(null, task, name, 0, false);
             thread.setContextClassLoader(loader);
-            thread.setDaemon(false);
+            thread.setDaemon(daemon);
             return thread;
         });
         this.executor.setRemoveOnCancelPolicy(true);
         this.executor.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
+    }
+
+    @Override
+    public long nanoTime() {
+        return System.nanoTime();
     }
 
     @Override
@@ -55,6 +64,12 @@ public final class TimerThread implements LoopTimer {
         }
     }
 
+    @Override
+    public LoopTimer background(String name) {
+        return new TimerThread(name, true);
+    }
+
+    @Override
     public void close() {
         this.executor.shutdownNow();
     }

@@ -20,9 +20,9 @@ import org.springframework.data.redis.core.RedisCallback;
 import org.springframework.data.redis.core.RedisTemplate;
 
 /**
- * Finds the masters of a cluster, for each a probe whose keys it holds, and the values of
- * a property by node: a script runs where its keys are, and each node has its own
- * settings and users.
+ * Finds the masters of a cluster. For each, finds a hash tag whose slot it holds, so that
+ * a script with such keys runs there, and reads the values of a property: each node has
+ * settings and users of its own.
  */
 final class ClusterNodes {
 

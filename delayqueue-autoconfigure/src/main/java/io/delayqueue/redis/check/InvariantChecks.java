@@ -226,10 +226,10 @@ final class InvariantChecks {
         String score = ScriptCodec.text(state.value());
         if (!state.stored()) {
             boolean succeeded = leased && holdsMessage(state.successor());
-            add(Kind.MISSING_CONTENT, state.id(),
-                    "it is in %s, but its message is gone".formatted(this.keys.lastPart(key))
-                            + (leased ? "" : ": a claim makes it a dead letter with the cause 'missing'"),
-                    leased ? "none is needed: it is removed when its lease ends" : "wait for that, or remove it",
+            add(Kind.MISSING_CONTENT, state.id(), "it is in %s, but its message is gone".formatted(this.keys
+                .lastPart(key)) + (leased ? "" : ": a claim makes it a dead letter with the cause 'missing'"), leased
+                        ? "none is needed: it is removed when it is settled; if its lease lapses, a claim dead-letters it with the cause 'missing'"
+                        : "wait for that, or remove it",
                     succeeded ? List.of() : List.of(this.keys.remove(key, state.id())));
         }
         else if (isImpossible(score, leased, state.now())) {
@@ -290,6 +290,7 @@ final class InvariantChecks {
             case DETAILS -> Details.parse(value) != null;
             case ATTEMPTS -> ATTEMPTS.matcher(value).matches();
             case SUCCESSORS -> SUCCESSOR.matcher(value).matches();
+            case REVISIONS -> value.matches("-?\\d+"); // or a duplicate window
             default -> value.matches("\\d+");
         };
     }

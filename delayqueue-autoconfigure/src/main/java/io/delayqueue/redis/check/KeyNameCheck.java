@@ -61,7 +61,7 @@ final class KeyNameCheck {
             .map((key) -> new String(key, StandardCharsets.US_ASCII))
             .collect(Collectors.toSet());
         RedisKeys any = new RedisKeys(namespace, Partition.first(new QueueName("any")));
-        this.kinds = Stream.concat(Arrays.stream(any.all()), Stream.of(RedisKeys.markBeside(any.all()[0])))
+        this.kinds = Stream.concat(Arrays.stream(any.ofSchedules()), Stream.of(RedisKeys.markBeside(any.all()[0])))
             .map((key) -> new String(key, StandardCharsets.US_ASCII).replaceFirst(".*}:", ""))
             .collect(Collectors.toSet());
     }

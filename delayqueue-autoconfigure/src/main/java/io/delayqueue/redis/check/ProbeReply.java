@@ -17,11 +17,12 @@ import static io.delayqueue.redis.script.ScriptCodec.text;
  * @param server that section of INFO, empty if the user may not read it
  * @param memory that section of INFO
  * @param denied the first command that failed, and its error; empty if none
- * @param mute whether this user may not publish wake-ups
+ * @param mayNotPublish whether this user may not publish wake-ups
  * @param replication that section of INFO
  * @param time by its clock, microseconds
  */
-record ProbeReply(String at, String server, String memory, String denied, boolean mute, String replication, long time) {
+record ProbeReply(String at, String server, String memory, String denied, boolean mayNotPublish, String replication,
+        long time) {
 
     /** Matches the command that the probe puts in front of an error. */
     private static final Pattern COMMAND = Pattern.compile("^[A-Z]+: ");

@@ -97,7 +97,7 @@ public final class RedisServerCheck {
         UnsupportedEngines.refuseSetting(replies.stream().map(ProbeReply::server).toList(), this.template);
         warnOfEviction(replies);
         warnOfMissingPersistence(this.template);
-        warnOfWakeUps(replies.stream().anyMatch(ProbeReply::mute), cluster);
+        warnOfWakeUps(replies.stream().anyMatch(ProbeReply::mayNotPublish), cluster);
         if (cluster) {
             warnOfHangs();
         }

@@ -19,8 +19,9 @@ import io.delayqueue.store.StoreFailures;
 import org.springframework.data.redis.core.RedisTemplate;
 
 /**
- * Checks the server, on a cluster every master, with the probe of
- * {@link RedisServerCheck}, as its state may change after the start.
+ * Repeats the probe of {@link RedisServerCheck} when it is called, on a cluster for every
+ * master, because the state of a server may change after the start. The dashboard calls
+ * it every 20 s while it is open.
  * <p>
  * <strong>Threads.</strong> Any. Clients may wait for connections, and some for each
  * answer, so each check starts on a thread of its own, one at a time.
@@ -46,6 +47,11 @@ public final class RedisServerMonitor implements ServerMonitor {
         this.redis = redis;
         this.template = template;
         this.mode = mode;
+    }
+
+    @Override
+    public String address() {
+        return RedisAddress.of(this.template.getConnectionFactory());
     }
 
     @Override
@@ -90,8 +96,8 @@ public final class RedisServerMonitor implements ServerMonitor {
             issues.add(new ServerIssue(Kind.NEARLY_FULL, reply.at(),
                     "%.0f %% of %.0f MiB".formatted(used * 100.0 / max, max / (double) (1 << 20))));
         }
-        if (this.mode == WakeUpMode.CHANNEL && reply.mute()) {
-            issues.add(new ServerIssue(Kind.MUTE, reply.at(), ""));
+        if (this.mode == WakeUpMode.CHANNEL && reply.mayNotPublish()) {
+            issues.add(new ServerIssue(Kind.PUBLISH_DENIED, reply.at(), ""));
         }
         return issues;
     }

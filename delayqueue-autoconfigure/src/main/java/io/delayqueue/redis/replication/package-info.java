@@ -1,4 +1,7 @@
-/** Sends over dedicated connections that wait for replicas. */
+/**
+ * Sends over dedicated connections that wait for replicas. Start at
+ * {@code ReplicatedScriptRunner}.
+ */
 @NullMarked
 package io.delayqueue.redis.replication;
 

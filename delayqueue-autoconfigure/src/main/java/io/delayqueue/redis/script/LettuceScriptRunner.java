@@ -71,7 +71,12 @@ public final class LettuceScriptRunner implements ScriptRunner {
 
     @Override
     public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
-        Call call = new Call(script, keys, arguments);
+        return run(script, keys, arguments, this.limit);
+    }
+
+    @Override
+    public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments, Duration limit) {
+        Call call = new Call(script, keys, arguments, limit);
         Link current = this.link;
         if (current == null || !current.isUsable()) {
             current = linkOrWait(call);
@@ -177,6 +182,8 @@ public final class LettuceScriptRunner implements ScriptRunner {
 
         private final byte[][] arguments;
 
+        private final Duration limit;
+
         private final CompletableFuture<List<Object>> reply = new CompletableFuture<>();
 
         /** Whether the call was sent, or timed out before that. */
@@ -191,10 +198,11 @@ public final class LettuceScriptRunner implements ScriptRunner {
         /** How many connections the link had lost before the call. */
         private volatile int losses;
 
-        Call(RedisScript script, byte[][] keys, byte[][] arguments) {
+        Call(RedisScript script, byte[][] keys, byte[][] arguments, Duration limit) {
             this.script = script;
             this.keys = keys;
             this.arguments = arguments;
+            this.limit = limit;
         }
 
         void send(Link link) {
@@ -208,7 +216,7 @@ public final class LettuceScriptRunner implements ScriptRunner {
                 // it also makes connections, so only short tasks of Lettuce may run on
                 // it.
                 this.timeout = link.timer.newTimeout((timeout) -> link.expirer.execute(this::expire),
-                        LettuceScriptRunner.this.limit.toNanos(), TimeUnit.NANOSECONDS);
+                        this.limit.toNanos(), TimeUnit.NANOSECONDS);
                 RedisFuture<List<Object>> sent = link.commands.evalsha(this.script.sha(), ScriptOutputType.MULTI,
                         this.keys, this.arguments);
                 this.command = sent;
@@ -246,7 +254,7 @@ public final class LettuceScriptRunner implements ScriptRunner {
 
         /** Starts the time limit of a call that is not sent at once. */
         void expireUnsent() {
-            this.reply.orTimeout(LettuceScriptRunner.this.limit.toNanos(), TimeUnit.NANOSECONDS);
+            this.reply.orTimeout(this.limit.toNanos(), TimeUnit.NANOSECONDS);
         }
 
         private void expire() {
@@ -289,8 +297,8 @@ public final class LettuceScriptRunner implements ScriptRunner {
                 if (sent != null) {
                     sent.cancel(false);
                 }
-                throw RedisExceptionTranslator.translate(this.script, StoreFailures.unwrap(failure),
-                        LettuceScriptRunner.this.limit, mayBeRepeated());
+                throw RedisExceptionTranslator.translate(this.script, StoreFailures.unwrap(failure), this.limit,
+                        mayBeRepeated());
             });
         }
 

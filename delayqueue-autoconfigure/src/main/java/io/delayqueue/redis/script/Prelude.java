@@ -28,8 +28,8 @@ final class Prelude {
 
     /** Its files, each of which uses only declarations of those before. */
     private static final List<String> FILES = List.of("prelude", "prelude-values", "prelude-entries", "prelude-lanes",
-            "prelude-permissions", "prelude-groups", "prelude-journal", "prelude-messages", "prelude-settlements",
-            "prelude-leases", "prelude-wake-ups");
+            "prelude-permissions", "prelude-groups", "prelude-journal", "prelude-duplicates", "prelude-messages",
+            "prelude-settlements", "prelude-leases", "prelude-wake-ups", "prelude-schedules");
 
     private static final Pattern DECLARATION = Pattern.compile("^local (?:function )?(\\w+).*");
 

@@ -18,6 +18,13 @@ public final class RedisKeys {
             "attempts", "tokens", "successors", "dead-order", "dead-letters", "scheduled:priorities", "waiting",
             "group-heads", "primary", "revisions", "changes", "journal" };
 
+    /** Follows those above; only calls that concern duplicate windows take it. */
+    private static final String DUPLICATES = "duplicates";
+
+    /** Follow those above, and only the scripts of schedules take them. */
+    private static final String[] SCHEDULE_KINDS = { "schedules", "schedule-times", "schedule-skips",
+            "schedule-declarations", "schedule-owners", "firing-node" };
+
     private static final int SEND = 4;
 
     private static final String DIRECTORY = "_directory";
@@ -27,6 +34,10 @@ public final class RedisKeys {
     private final byte[][] all;
 
     private final byte[][] ofSend;
+
+    private final byte[][] withDuplicates;
+
+    private final byte[][] ofSchedules;
 
     public RedisKeys(String namespace, Partition partition) {
         this(namespace, partition.toString());
@@ -39,6 +50,12 @@ public final class RedisKeys {
             this.all[i] = bytes(this.stem + KINDS[i]);
         }
         this.ofSend = Arrays.copyOf(this.all, SEND);
+        this.withDuplicates = Arrays.copyOf(this.all, KINDS.length + 1);
+        this.withDuplicates[KINDS.length] = bytes(this.stem + DUPLICATES);
+        this.ofSchedules = Arrays.copyOf(this.withDuplicates, KINDS.length + 1 + SCHEDULE_KINDS.length);
+        for (int i = 0; i < SCHEDULE_KINDS.length; i++) {
+            this.ofSchedules[KINDS.length + 1 + i] = bytes(this.stem + SCHEDULE_KINDS[i]);
+        }
     }
 
     /**
@@ -59,7 +76,7 @@ public final class RedisKeys {
     public static byte[][] ofDirectory(String namespace) {
         String stem = namespace + ":{" + DIRECTORY + "}:";
         return new byte[][] { bytes(stem + "queues"), bytes(stem + "nodes"), bytes(stem + "seen"),
-                bytes(secretOf(namespace)) };
+                bytes(secretOf(namespace)), bytes(stem + "schedules") };
     }
 
     /** Returns the key of the secret that the processes of a namespace share. */
@@ -67,9 +84,28 @@ public final class RedisKeys {
         return namespace + ":{" + DIRECTORY + "}:secret";
     }
 
-    /** Returns all keys; the array must not be modified. */
+    /**
+     * Returns all keys except those of duplicate windows and schedules; the array must
+     * not be modified.
+     */
     public byte[][] all() {
         return this.all;
+    }
+
+    /**
+     * Returns the keys of a call that concerns duplicate windows; the array must not be
+     * modified.
+     */
+    public byte[][] withDuplicates() {
+        return this.withDuplicates;
+    }
+
+    /**
+     * Returns all keys, which the scripts of schedules take; the array must not be
+     * modified.
+     */
+    public byte[][] ofSchedules() {
+        return this.ofSchedules;
     }
 
     /** Returns the keys that send.lua takes; the array must not be modified. */

@@ -43,6 +43,8 @@ public final class RedisScripts {
 
     public static final RedisScript CHANGES = load("changes");
 
+    public static final RedisScript HELD_REVISIONS = load("held-revisions");
+
     public static final RedisScript RESTORE_DEAD_LETTERS = load("restore-dead-letters");
 
     public static final RedisScript FIND = load("find");
@@ -57,9 +59,23 @@ public final class RedisScripts {
 
     public static final RedisScript MESSAGES = load("messages");
 
+    public static final RedisScript SCAN = load("scan");
+
+    public static final RedisScript LOCATE = load("locate");
+
     public static final RedisScript NODES = load("nodes");
 
     public static final RedisScript PARTITIONS = load("partitions");
+
+    public static final RedisScript FIRE_SCHEDULES = load("fire-schedules");
+
+    public static final RedisScript RESIGN_FIRING_NODE = load("resign-firing-node");
+
+    public static final RedisScript CHANGE_SCHEDULE = load("change-schedule");
+
+    public static final RedisScript DECLARE_SCHEDULES = load("declare-schedules");
+
+    public static final RedisScript SCHEDULES = load("schedules");
 
     public static final RedisScript INSPECT_PARTITION = load("inspect-partition");
 

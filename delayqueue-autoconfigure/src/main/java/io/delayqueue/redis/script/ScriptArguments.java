@@ -6,10 +6,13 @@ import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.FailedAttempts;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.NewMessage;
@@ -28,15 +31,17 @@ public final class ScriptArguments {
 
     private static final int SEND_FIELDS = 3;
 
-    private static final int SCHEDULE_HEADER = 4;
+    private static final int SCHEDULE_HEADER = 5;
 
-    private static final int SCHEDULE_FIELDS = 7;
+    private static final int SCHEDULE_FIELDS = 9;
 
     private static final int RELEASE_FIELDS = 3;
 
     private static final byte[] DEAD_LETTER = bytes("dead-letter");
 
     private static final byte[] DROP = bytes("drop");
+
+    private static final byte[] BASE_64_URL = bytes("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_");
 
     private ScriptArguments() {
     }
@@ -46,10 +51,16 @@ public final class ScriptArguments {
         byte[][] arguments = new byte[SEND_HEADER + messages.size() * SEND_FIELDS][];
         arguments[0] = version(target, messages);
         int at = SEND_HEADER;
+        DueTime due = null;
+        byte[] written = new byte[0];
         for (NewMessage message : messages) {
+            if (!message.due().equals(due)) { // mostly the same for all
+                due = message.due();
+                written = due(due);
+            }
             arguments[at++] = bytesOfName(message.id());
             arguments[at++] = stamped(message);
-            arguments[at++] = due(message.due());
+            arguments[at++] = written;
         }
         return arguments;
     }
@@ -59,9 +70,10 @@ public final class ScriptArguments {
         byte[][] arguments = new byte[SCHEDULE_HEADER + messages.size() * SCHEDULE_FIELDS][];
         arguments[0] = ifHeld ? bytes(target.version()) : version(target, messages);
         arguments[1] = bytes(ifHeld ? 1 : 0);
-        arguments[2] = (target.offer() != null) ? bytes(target.offer().deadline()) : new byte[0];
-        arguments[3] = (target.offer() != null && target.offer().failures() != null) ? bytes(target.offer().failures())
-                : new byte[0];
+        Offer offer = target.offer();
+        arguments[2] = (offer != null) ? deadline(target, offer) : new byte[0];
+        arguments[3] = bytes((offer != null && offer.restores()) ? 1 : 0);
+        arguments[4] = (offer != null) ? bytes(DueTime.ceilToMillis(Offer.VOID_MEMORY)) : new byte[0];
         int at = SCHEDULE_HEADER;
         for (NewMessage message : messages) {
             arguments[at++] = bytesOfName(message.id());
@@ -69,10 +81,31 @@ public final class ScriptArguments {
             arguments[at++] = due(message.due());
             arguments[at++] = bytes((message.timeToLive() != null) ? DueTime.ceilToMillis(message.timeToLive()) : 0);
             arguments[at++] = bytes(message.priority());
-            arguments[at++] = bytes(message.onDuplicate().name());
+            arguments[at++] = bytes(mode(message));
             arguments[at++] = bytesOfName((message.group() != null) ? message.group() : "");
+            arguments[at++] = (offer != null) ? voids(offer, message.id()) : new byte[0];
+            arguments[at++] = (offer != null) ? failed(offer.failedOf(message.id())) : new byte[0];
         }
         return arguments;
+    }
+
+    private static byte[] deadline(PartitionTarget target, Offer offer) {
+        return bytes(offer.deadline().applyAsLong(target.partition()));
+    }
+
+    private static byte[] voids(Offer offer, String id) {
+        return bytes(offer.voidsOf(id).stream().map(String::valueOf).collect(Collectors.joining(" ")));
+    }
+
+    private static byte[] failed(FailedAttempts failed) {
+        return (failed.count() == 0) ? new byte[0]
+                : bytes(failed.count() + ":" + ((failed.dueMillis() != null) ? failed.dueMillis() : ""));
+    }
+
+    private static String mode(NewMessage message) {
+        Duration window = message.duplicateWindow();
+        return (window != null) ? message.onDuplicate().name() + ":" + DueTime.ceilToMillis(window)
+                : message.onDuplicate().name();
     }
 
     /**
@@ -82,16 +115,20 @@ public final class ScriptArguments {
         return messages.stream().allMatch(NewMessage::unique) ? new byte[0] : bytes(target.version());
     }
 
-    /** Returns arguments, followed by the limits of a call of the journal, if any. */
-    public static byte[][] limited(PartitionTarget target, byte[]... arguments) {
+    /** Returns the arguments of cancel.lua. */
+    public static byte[][] ofCancel(PartitionTarget target, String id) {
         Offer offer = target.offer();
-        if (offer == null) {
-            return arguments;
-        }
-        byte[][] limited = Arrays.copyOf(arguments, arguments.length + 2);
-        limited[arguments.length] = bytes(offer.deadline());
-        limited[arguments.length + 1] = bytes(offer.revision());
-        return limited;
+        return (offer == null) ? new byte[][] { bytesOfName(id), bytes(target.version()) }
+                : new byte[][] { bytesOfName(id), bytes(target.version()), deadline(target, offer),
+                        bytes(offer.revision()), bytes(DueTime.ceilToMillis(Offer.VOID_MEMORY)), voids(offer, id) };
+    }
+
+    /** Returns the arguments of reschedule.lua. */
+    public static byte[][] ofReschedule(PartitionTarget target, String id, DueTime due) {
+        Offer offer = target.offer();
+        return (offer == null) ? new byte[][] { bytesOfName(id), due(due), bytes(target.version()) }
+                : new byte[][] { bytesOfName(id), due(due), bytes(target.version()), deadline(target, offer),
+                        bytes(offer.revision()), (offer.dueThere() != null) ? bytes(offer.dueThere()) : new byte[0] };
     }
 
     /** Returns the arguments of changes.lua. */
@@ -99,7 +136,9 @@ public final class ScriptArguments {
         List<byte[]> arguments = new ArrayList<>(List.of(bytes(request.journal()), bytes(LedgerRequest.LIMIT),
                 bytes(DueTime.ceilToMillis(request.claim())), bytes(DueTime.ceilToMillis(request.keep())),
                 bytes(request.committedAt()), bytes(LedgerRequest.MAX_LOSS.toMillis())));
-        request.recorded().forEach((entry) -> arguments.add(bytesOfName(entry.kindAndRevision() + " " + entry.name())));
+        arguments.add(bytes(request.held().size()));
+        Stream.concat(request.held().stream(), request.recorded().stream())
+            .forEach((entry) -> arguments.add(bytesOfName(entry.kindAndRevision() + " " + entry.name())));
         return arguments.toArray(byte[][]::new);
     }
 
@@ -137,6 +176,11 @@ public final class ScriptArguments {
             leases.subList(start, end).forEach((lease) -> arguments.add(bytesOfName(lease.id())));
         }
         return arguments.toArray(byte[][]::new);
+    }
+
+    /** Returns the arguments of acknowledge.lua for a message that has expired. */
+    public static byte[][] ofExpired(Lease lease) {
+        return new byte[][] { bytes(lease.token()), bytes(1), bytesOfName(lease.id()), bytes("expired") };
     }
 
     /** Returns the arguments of release.lua, with all leases due again after a delay. */
@@ -186,13 +230,14 @@ public final class ScriptArguments {
      * to one id share it once in 4e12.
      */
     public static byte[] stamped(long operation, byte[] envelope) {
-        byte[] bits = new byte[6];
-        for (int i = 0; i < bits.length; i++) {
-            bits[i] = (byte) (operation >>> (8 * i));
+        byte[] value = new byte[ScriptCodec.STAMP + envelope.length];
+        long bits = Long.reverseBytes(operation) >>> 16;
+        value[0] = 's';
+        for (int i = 1; i < ScriptCodec.STAMP; i++) {
+            value[i] = BASE_64_URL[(int) (bits >>> (42 - 6 * i)) & 63];
         }
-        byte[] stamp = Base64.getUrlEncoder().encode(bits);
-        stamp[0] = 's';
-        return concat(stamp, envelope);
+        System.arraycopy(envelope, 0, value, ScriptCodec.STAMP, envelope.length);
+        return value;
     }
 
     private static byte[] concat(byte[] stamp, byte[] envelope) {

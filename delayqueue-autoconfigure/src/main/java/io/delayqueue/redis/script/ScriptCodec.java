@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.delayqueue.FailureReasons;
 import io.delayqueue.MessageLimits;
 import org.jspecify.annotations.Nullable;
 
@@ -195,8 +196,31 @@ public final class ScriptCodec {
 
         public static final Attempts NONE = new Attempts(0, 0, false);
 
+        /** The field of the texts, which may have colons. */
+        private static final int TEXT_FIELD = 6;
+
         /** Matches entries that scripts accept; they ignore anything else too. */
         private static final Pattern FORM = Pattern.compile("(\\d+):(\\d+):(\\d):[A-Za-z]:\\d+:.*", Pattern.DOTALL);
+
+        /** Matches the texts of failures; see with_failure in prelude-entries.lua. */
+        private static final Pattern TEXTS = Pattern.compile("(.*)\\n(\\d{1,15}) ([^\\n]*)", Pattern.DOTALL);
+
+        /** Returns the failures of an entry; {@code null} if there are none. */
+        public static @Nullable FailureReasons reasonsOf(Object entry) {
+            Attempts attempts = of(entry);
+            if (attempts.failures() == 0) {
+                return null;
+            }
+            String texts = text(entry).split(":", TEXT_FIELD)[TEXT_FIELD - 1];
+            Matcher fields = TEXTS.matcher(texts);
+            String first = fields.matches() ? fields.group(1) : texts;
+            if (!fields.matches()) {
+                return new FailureReasons(first.isEmpty() ? null : first, null, null);
+            }
+            String last = fields.group(3).isEmpty() ? first : fields.group(3);
+            return new FailureReasons(first.isEmpty() ? null : first, last,
+                    Instant.ofEpochMilli(millis(fields.group(2))));
+        }
 
         public static Attempts of(Object entry) {
             if (((byte[]) entry).length == 0) {

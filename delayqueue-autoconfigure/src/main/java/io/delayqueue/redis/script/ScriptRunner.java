@@ -1,5 +1,6 @@
 package io.delayqueue.redis.script;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -13,6 +14,14 @@ public interface ScriptRunner extends AutoCloseable {
      * with a {@link io.delayqueue.DelayQueueException}
      */
     CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments);
+
+    /**
+     * Runs a script within a shorter time limit than usual. A client that applies its own
+     * limit ignores this one.
+     */
+    default CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments, Duration limit) {
+        return run(script, keys, arguments);
+    }
 
     /** Returns whether {@link #run} waits for the answer. */
     default boolean isBlocking() {

@@ -39,16 +39,23 @@ public final class SlotMoveRetryingScriptRunner implements ScriptRunner {
 
     @Override
     public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
-        return run(new Call(script, keys, arguments, System.nanoTime()), false);
+        return run(script, keys, arguments, this.limit);
+    }
+
+    @Override
+    public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments, Duration limit) {
+        return run(new Call(script, keys, arguments, limit, System.nanoTime()), false);
     }
 
     private CompletableFuture<List<Object>> run(Call call, boolean effectUnknown) {
-        CompletableFuture<List<Object>> answer = this.runner.run(call.script(), call.keys(), call.arguments());
+        CompletableFuture<List<Object>> answer = call.limit().equals(this.limit)
+                ? this.runner.run(call.script(), call.keys(), call.arguments())
+                : this.runner.run(call.script(), call.keys(), call.arguments(), call.limit());
         if (answer.isDone() && !answer.isCompletedExceptionally()) {
             return answer;
         }
         return answer.exceptionallyCompose((failure) -> {
-            long left = this.limit.toNanos() - (System.nanoTime() - call.startNanos());
+            long left = call.limit().toNanos() - (System.nanoTime() - call.startNanos());
             if (left < PAUSE.toNanos() || !isTemporary(failure)) {
                 return CompletableFuture.failedFuture(StoreFailures.ofAttempts(effectUnknown, failure));
             }
@@ -75,7 +82,7 @@ public final class SlotMoveRetryingScriptRunner implements ScriptRunner {
     }
 
     /** Holds a call that may be repeated, and when it was first made. */
-    private record Call(RedisScript script, byte[][] keys, byte[][] arguments, long startNanos) {
+    private record Call(RedisScript script, byte[][] keys, byte[][] arguments, Duration limit, long startNanos) {
     }
 
 }

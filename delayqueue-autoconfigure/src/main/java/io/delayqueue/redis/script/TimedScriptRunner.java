@@ -1,7 +1,9 @@
 package io.delayqueue.redis.script;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
 
 import io.delayqueue.store.MessageEventRecorderFactory;
 
@@ -25,8 +27,17 @@ public final class TimedScriptRunner implements ScriptRunner {
 
     @Override
     public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
+        return timed(script, () -> this.runner.run(script, keys, arguments));
+    }
+
+    @Override
+    public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments, Duration limit) {
+        return timed(script, () -> this.runner.run(script, keys, arguments, limit));
+    }
+
+    private CompletableFuture<List<Object>> timed(RedisScript script, Supplier<CompletableFuture<List<Object>>> call) {
         long start = this.slow.now();
-        CompletableFuture<List<Object>> answer = this.runner.run(script, keys, arguments);
+        CompletableFuture<List<Object>> answer = call.get();
         // Not the dependent future: cancelling must reach the call itself.
         answer.whenComplete((reply, failure) -> {
             long nanos = this.slow.now() - start;

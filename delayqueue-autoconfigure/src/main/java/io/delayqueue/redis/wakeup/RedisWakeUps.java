@@ -65,7 +65,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     /** Period of the heartbeats. */
     private final Duration period;
 
-    private final Map<Partition, PartitionSubscription> subscriptions = new ConcurrentHashMap<>();
+    private final Map<Partition, PartitionListeners> subscriptions = new ConcurrentHashMap<>();
 
     private final ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, (task) -> {
         Thread wakeUps = new Thread(task, "delayqueue-wake-ups");
@@ -73,7 +73,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         return wakeUps;
     });
 
-    private @Nullable TopicSubscription connection;
+    private @Nullable WakeUpConnection connection;
 
     private volatile boolean running = true;
 
@@ -102,8 +102,8 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
             return () -> {
             };
         }
-        PartitionSubscription ofQueue = this.subscriptions.compute(queue, (name, present) -> {
-            PartitionSubscription wanted = (present != null) ? present : listenersOf(name);
+        PartitionListeners ofQueue = this.subscriptions.compute(queue, (name, present) -> {
+            PartitionListeners wanted = (present != null) ? present : listenersOf(name);
             wanted.add(listener);
             return wanted;
         });
@@ -127,7 +127,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
     @Override
     public boolean isSubscribed(Partition partition) {
-        PartitionSubscription listeners = this.subscriptions.get(partition);
+        PartitionListeners listeners = this.subscriptions.get(partition);
         return this.mode == WakeUpMode.TIMER || (listeners != null && listeners.isConfirmed());
     }
 
@@ -146,7 +146,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         });
     }
 
-    private void unsubscribeLater(PartitionSubscription queue) {
+    private void unsubscribeLater(PartitionListeners queue) {
         queue.cancelPendingEnd();
         if (this.linger.isZero() || !queue.isSubscribed()) {
             unsubscribeIfEmpty(queue);
@@ -156,7 +156,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         }
     }
 
-    private void unsubscribeIfEmpty(PartitionSubscription queue) {
+    private void unsubscribeIfEmpty(PartitionListeners queue) {
         this.subscriptions.computeIfPresent(queue.partition(),
                 (name, present) -> (present == queue && present.isEmpty()) ? null : present);
         if (this.subscriptions.get(queue.partition()) != queue) {
@@ -178,7 +178,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         }
     }
 
-    private void subscribe(PartitionSubscription queue) {
+    private void subscribe(PartitionListeners queue) {
         if (this.running && !queue.isSubscribed() && !queue.isEmpty()) {
             if (this.connection == null) {
                 this.connection = connect();
@@ -188,22 +188,23 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
         }
     }
 
-    private TopicSubscription connect() {
+    private WakeUpConnection connect() {
         return RedisScriptExecutor.isLettuce(this.factory)
-                ? new LettuceSubscription((LettuceConnectionFactory) this.factory, this.mode, this.thread, this.period)
-                : new BlockingSubscription(this.factory, this.mode, this.redis.controlChannel(), this.thread,
+                ? new LettuceWakeUpConnection((LettuceConnectionFactory) this.factory, this.mode, this.thread,
+                        this.period)
+                : new BlockingWakeUpConnection(this.factory, this.mode, this.redis.controlChannel(), this.thread,
                         this.period);
     }
 
-    private PartitionSubscription listenersOf(Partition partition) {
+    private PartitionListeners listenersOf(Partition partition) {
         RedisKeys keys = this.redis.keysOf(partition);
         if (this.mode == WakeUpMode.KEYSPACE) {
-            return new PartitionSubscription(partition, keys.keyspacePattern(), (task) -> later(task, KEYSPACE_PAUSE));
+            return new PartitionListeners(partition, keys.keyspacePattern(), (task) -> later(task, KEYSPACE_PAUSE));
         }
-        return new PartitionSubscription(partition, keys.wake(), null);
+        return new PartitionListeners(partition, keys.wake(), null);
     }
 
-    private void unsubscribe(PartitionSubscription queue) {
+    private void unsubscribe(PartitionListeners queue) {
         boolean subscribed = queue.isSubscribed();
         queue.subscribed(false);
         if (this.subscriptions.isEmpty()) {
@@ -219,7 +220,7 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
     }
 
     private void disconnect() {
-        TopicSubscription old = this.connection;
+        WakeUpConnection old = this.connection;
         this.connection = null;
         this.subscriptions.values().forEach((queue) -> queue.subscribed(false));
         if (old != null) {

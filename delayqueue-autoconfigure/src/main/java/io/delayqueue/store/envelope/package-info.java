@@ -1,5 +1,6 @@
 /**
- * Converts payloads to and from the envelope, the bytes that a store keeps.
+ * Converts payloads to and from the envelope, the bytes that a store keeps. Start at
+ * {@code EnvelopeCodec}.
  */
 @NullMarked
 package io.delayqueue.store.envelope;

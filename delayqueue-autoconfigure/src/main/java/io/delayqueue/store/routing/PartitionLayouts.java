@@ -234,9 +234,9 @@ public final class PartitionLayouts {
             });
     }
 
-    /** Returns the time of the store that holds a queue. */
-    public CompletableFuture<Instant> now(QueueName queue) {
-        return this.records.now(queue);
+    /** Returns the time of a partition. */
+    public CompletableFuture<Instant> now(Partition partition) {
+        return this.records.now(partition);
     }
 
     /**
@@ -245,7 +245,7 @@ public final class PartitionLayouts {
      * @param until the end; {@code null} if the queue must be resumed explicitly
      */
     public CompletableFuture<PauseResult> pause(QueueName queue, @Nullable DueTime until) {
-        return this.records.now(queue).thenCompose((now) -> {
+        return this.records.now(Partition.first(queue)).thenCompose((now) -> {
             Instant end = (until == null) ? null
                     : until.relative() ? now.plusMillis(until.millis()) : Instant.ofEpochMilli(until.millis());
             Pause pause = new Pause(end);
@@ -260,7 +260,7 @@ public final class PartitionLayouts {
      * it.
      */
     public CompletableFuture<ResumeResult> resume(QueueName queue) {
-        return this.records.now(queue)
+        return this.records.now(Partition.first(queue))
             .thenCompose((now) -> change(queue, (before) -> (before.pause() != null) ? before.paused(null) : before)
                 .thenApply((before) -> isPaused(before, now) ? ResumeResult.RESUMED : ResumeResult.NOT_PAUSED));
     }
@@ -270,7 +270,7 @@ public final class PartitionLayouts {
      * @return the pause; empty if the queue was paused before
      */
     public CompletableFuture<Optional<Pause>> pauseUnlessPaused(QueueName queue, Duration time) {
-        return this.records.now(queue).thenCompose((now) -> {
+        return this.records.now(Partition.first(queue)).thenCompose((now) -> {
             Pause pause = new Pause(now.plus(time).truncatedTo(ChronoUnit.MILLIS));
             return change(queue, (before) -> isPaused(before, now) ? before : before.paused(pause))
                 .thenApply((before) -> isPaused(before, now) ? Optional.empty() : Optional.of(pause));

@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetter;
@@ -160,14 +161,23 @@ public final class PartitionRouter {
         });
     }
 
-    /** Rejects sends that bypass the journal of a queue. */
+    /**
+     * Rejects requests that bypass the journal of a queue: it would restore another state
+     * after a loss.
+     */
     private static PartitionLayout requireJournal(QueueName queue, PartitionLayout partitions, @Nullable Offer offer) {
         if (partitions.ledger() && offer == null) {
             throw new StoreRefusedException(("Queue '%s' is a ledger, and this application has no journal for it, so "
-                    + "the message could not be restored; nothing was stored. Set its delayqueue.journal.mode to 'ledger'")
+                    + "the request could not be restored; nothing was changed. Set its delayqueue.journal.mode to 'ledger'")
                 .formatted(queue), Effect.NONE, null);
         }
         return partitions;
+    }
+
+    private <T> CompletableFuture<T> change(QueueName queue, String id, @Nullable Offer offer,
+            Function<PartitionTarget, CompletableFuture<T>> call, Predicate<T> absent) {
+        return search(queue, id, (partitions) -> requireJournal(queue, partitions, offer),
+                (target) -> call.apply(target.with(offer)), absent);
     }
 
     /**
@@ -193,7 +203,7 @@ public final class PartitionRouter {
     }
 
     public CompletableFuture<CancelResult> cancel(QueueName queue, String id, @Nullable Offer offer) {
-        return search(queue, id, (target) -> this.store.cancel(target.with(offer), id), CancelResult.NOT_FOUND::equals);
+        return change(queue, id, offer, (target) -> this.store.cancel(target, id), CancelResult.NOT_FOUND::equals);
     }
 
     public CompletableFuture<RescheduleResult> reschedule(QueueName queue, String id, DueTime due) {
@@ -202,12 +212,13 @@ public final class PartitionRouter {
 
     public CompletableFuture<RescheduleResult> reschedule(QueueName queue, String id, DueTime due,
             @Nullable Offer offer) {
-        return search(queue, id, (target) -> this.store.reschedule(target.with(offer), id, due),
+        return change(queue, id, offer, (target) -> this.store.reschedule(target, id, due),
                 RescheduleResult.NOT_FOUND::equals);
     }
 
     public CompletableFuture<Optional<StoredMessage>> find(QueueName queue, String id) {
-        return search(queue, id, (target) -> this.inspector.find(target, id), Optional::isEmpty);
+        return search(queue, id, UnaryOperator.identity(), (target) -> this.inspector.find(target, id),
+                Optional::isEmpty);
     }
 
     /**
@@ -219,6 +230,7 @@ public final class PartitionRouter {
     public CompletableFuture<RedriveResult> redrive(QueueName queue, String deadLetterId) {
         return persist(queue,
                 () -> this.layouts.read(queue)
+                    .thenApply((partitions) -> requireJournal(queue, partitions, null))
                     .thenCompose((partitions) -> partitions.counts().equals(PartitionLayout.ONE.counts())
                             ? this.store.redrive(new PartitionTarget(Partition.first(queue), partitions.version()),
                                     deadLetterId)
@@ -324,10 +336,11 @@ public final class PartitionRouter {
         return (one == null || (other != null && other.isBefore(one))) ? other : one;
     }
 
-    private <T> CompletableFuture<T> search(QueueName queue, String id,
+    private <T> CompletableFuture<T> search(QueueName queue, String id, UnaryOperator<PartitionLayout> check,
             Function<PartitionTarget, CompletableFuture<T>> call, Predicate<T> absent) {
         return persist(queue,
                 () -> this.layouts.of(queue)
+                    .thenApply(check)
                     .thenCompose((partitions) -> query(List.copyOf(targets(queue, partitions, id)), 0, call, absent)),
                 0, false);
     }

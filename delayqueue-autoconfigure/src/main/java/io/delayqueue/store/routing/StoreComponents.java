@@ -4,6 +4,7 @@ import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.WakeUps;
+import io.delayqueue.store.schedule.LocalSchedules;
 
 /**
  * Holds the components of one store.
@@ -14,9 +15,11 @@ import io.delayqueue.store.WakeUps;
  * @param partitions caches the layouts of queues
  * @param events receives the events of messages
  * @param registrar registers the queues in use
+ * @param schedules the schedules of the queues
  */
 public record StoreComponents(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
-        PartitionLayouts partitions, MessageEventRecorderFactory events, QueueRegistrar registrar) {
+        PartitionLayouts partitions, MessageEventRecorderFactory events, QueueRegistrar registrar,
+        LocalSchedules schedules) {
 
     /** Creates a store without event listener and queue registry. */
     public StoreComponents(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
@@ -28,6 +31,12 @@ public record StoreComponents(MessageStore messages, MessageInspector inspector,
     public StoreComponents(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
             PartitionLayouts partitions, MessageEventRecorderFactory events) {
         this(messages, inspector, wakeUps, partitions, events, QueueRegistrar.NONE);
+    }
+
+    /** Creates a store without schedules. */
+    public StoreComponents(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
+            PartitionLayouts partitions, MessageEventRecorderFactory events, QueueRegistrar registrar) {
+        this(messages, inspector, wakeUps, partitions, events, registrar, LocalSchedules.none());
     }
 
 }

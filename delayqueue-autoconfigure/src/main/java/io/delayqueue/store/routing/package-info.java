@@ -1,5 +1,6 @@
 /**
- * Routes calls to the partitions of a queue, and caches how many it has.
+ * Routes calls to the partitions of a queue, and caches how many it has. Start at
+ * {@code PartitionRouter}.
  */
 @NullMarked
 package io.delayqueue.store.routing;

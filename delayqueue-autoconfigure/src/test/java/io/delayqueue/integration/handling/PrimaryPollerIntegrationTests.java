@@ -53,15 +53,20 @@ class PrimaryPollerIntegrationTests {
         Application sender = this.applications.withoutHandler(this.redis);
         sendAndAwait(sender, nodes, 1);
         awaitQuiet();
-        long before = scripts();
-        for (int sent = 2; sent <= 31; sent++) {
+        List<Long> claims = new ArrayList<>();
+        for (int sent = 2; sent <= 32; sent++) {
+            long before = scripts();
             sendAndAwait(sender, nodes, sent);
+            this.applications.assertNoKeysLeft(this.redis);
+            // One script sent the message, and one acknowledged it.
+            claims.add(scripts() - before - 2);
         }
-        this.applications.assertNoKeysLeft(this.redis);
-        awaitQuiet();
 
-        long claims = scripts() - before - 30 - 30;
-        assertThat(claims).as("scripts for 30 messages but to send and to acknowledge").isBetween(30L, 45L);
+        // Reports of nodes are counted, too, and while the machine stalls, the primary
+        // poller is late and others poll. The median is above ten if all nodes poll.
+        assertThat(claims.stream().sorted().skip(claims.size() / 2).findFirst().orElseThrow())
+            .as("median of %s", claims)
+            .isLessThanOrEqualTo(3);
     }
 
     private static void sendAndAwait(Application sender, List<Application> nodes, int sent) {
@@ -177,7 +182,10 @@ class PrimaryPollerIntegrationTests {
         });
     }
 
-    /** Waits until no script has run for a moment. */
+    /**
+     * Waits until no script has run for half a second: ten nodes report themselves every
+     * six seconds, so such a pause exists.
+     */
     private void awaitQuiet() {
         long[] last = { -1, System.nanoTime() };
         Applications.awaitTrue("no scripts", () -> {
@@ -186,7 +194,7 @@ class PrimaryPollerIntegrationTests {
                 last[0] = now;
                 last[1] = System.nanoTime();
             }
-            return System.nanoTime() - last[1] > Duration.ofSeconds(1).toNanos();
+            return System.nanoTime() - last[1] > Duration.ofMillis(500).toNanos();
         });
     }
 

@@ -66,9 +66,10 @@ class RepeatedSendIntegrationTests {
                 Applications.at(this.proxy.port(), "delayqueue.command-timeout=1s"));
         // So that Redis knows the scripts, and the queue is registered.
         DelayedMessage warmUp = MESSAGE.toBuilder().id("warm-up").delay(Duration.ofHours(1)).priority(3).build();
-        this.sender.queue().send(warmUp.toBuilder().priority(4).build());
-        this.sender.queue().send(warmUp);
-        this.sender.queue().cancel("orders", "warm-up");
+        // The time limit is short, so a stall of the machine may fail a call.
+        Applications.await(() -> this.sender.queue().send(warmUp.toBuilder().priority(4).build()));
+        Applications.await(() -> this.sender.queue().send(warmUp));
+        Applications.await(() -> this.sender.queue().cancel("orders", "warm-up"));
     }
 
     @AfterEach

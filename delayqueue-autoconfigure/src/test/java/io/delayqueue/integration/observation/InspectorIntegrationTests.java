@@ -5,17 +5,23 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.IntStream;
 
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.MessageSummary;
 import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.admin.DueForecast;
+import io.delayqueue.admin.IdSearchPage;
 import io.delayqueue.admin.MessagePage;
+import io.delayqueue.admin.MessageScanPage;
 import io.delayqueue.admin.MessageSelection;
 import io.delayqueue.admin.NodeStatus;
 import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.admin.QueuePage;
+import io.delayqueue.admin.ScanSelection;
 import io.delayqueue.fixtures.application.Application;
 import io.delayqueue.fixtures.application.Applications;
 import io.delayqueue.fixtures.application.OrderHandler.Order;
@@ -105,11 +111,57 @@ class InspectorIntegrationTests {
         assertThat(shop.pid()).isEqualTo(ProcessHandle.current().pid());
         assertThat(shop.startedAt()).isBeforeOrEqualTo(shop.seenAt());
         assertThat(shop.listeners())
-            .containsExactly(new NodeStatus.ListenerStatus("orders", List.of("orders"), 3, 3, true, false));
+            .containsExactly(new NodeStatus.ListenerStatus("orders", List.of("orders"), 3, 3, true, false, null));
         two.close();
         Applications.await(() -> assertThat(this.inspector.nodes()).containsExactly(shop));
         one.listener().pause();
         Applications.await(() -> assertThat(this.inspector.nodes().get(0).listeners().get(0).paused()).isTrue());
+    }
+
+    @Test
+    void searchesAllPartitionsOfAllQueues() {
+        this.sender.queue()
+            .sendAll(IntStream.range(0, 250).mapToObj((i) -> message("queue-%03d".formatted(i), "id-" + i)).toList());
+        Application other = this.applications.withoutHandler(this.redis);
+        other.queue().repartition("queue-200", 5);
+        other.queue().sendAll(IntStream.range(0, 20).mapToObj((i) -> message("queue-200", "part-" + i)).toList());
+        other.queue().sendAll(List.of(message("queue-200", "needle"), message("queue-007", "needle")));
+        Applications.await(() -> assertThat(this.inspector.queues(null, 300).queues()).hasSize(250));
+
+        assertThat(found("needle")).containsExactlyInAnyOrder("queue-007", "queue-200");
+        assertThat(found("id-249")).containsExactly("queue-249");
+        assertThat(found("part-13")).containsExactly("queue-200");
+        assertThat(found("part-")).isEmpty();
+        Set<String> scanned = new TreeSet<>();
+        String cursor = null;
+        do {
+            MessageScanPage page = this.inspector.scan("queue-200", ScanSelection.ALL, "part-", cursor);
+            page.messages().forEach((message) -> scanned.add(message.id()));
+            cursor = page.nextCursor();
+        }
+        while (cursor != null);
+        assertThat(scanned).hasSize(20);
+        assertThat(this.inspector.dueHistogram("queue-200").days().get(0).count()
+                + this.inspector.dueHistogram("queue-200").days().get(1).count())
+            .isEqualTo(22);
+        assertThatIllegalArgumentException()
+            .isThrownBy(() -> this.inspector.scan("queue-200", ScanSelection.ALL, "", "9-0:0"));
+    }
+
+    private List<String> found(String id) {
+        List<String> queues = new ArrayList<>();
+        String cursor = null;
+        do {
+            IdSearchPage page = this.inspector.search(id, cursor);
+            page.matches().forEach((match) -> queues.add(match.queue()));
+            cursor = page.nextCursor();
+        }
+        while (cursor != null);
+        return queues;
+    }
+
+    private static DelayedMessage message(String queue, String id) {
+        return DelayedMessage.builder(queue, Map.of("id", id)).id(id).delay(FAR).build();
     }
 
     @Test

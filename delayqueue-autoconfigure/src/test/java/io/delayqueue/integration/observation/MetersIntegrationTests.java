@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.OnDuplicate;
+import io.delayqueue.ReceivedMessage;
 import io.delayqueue.SendResult;
 import io.delayqueue.fixtures.application.Application;
 import io.delayqueue.fixtures.application.Applications;
@@ -40,8 +41,7 @@ class MetersIntegrationTests {
     final Applications applications = new Applications();
 
     private final Application application = this.applications.withHandler(this.redis,
-            "delayqueue.metrics.interval=100ms", "delayqueue.listener.lease=1s",
-            "delayqueue.listener.backoff.initial=1ms");
+            "delayqueue.metrics.interval=100ms", "delayqueue.listener.backoff.initial=1ms");
 
     private final MeterRegistry meters = this.application.context().getBean(MeterRegistry.class);
 
@@ -108,7 +108,10 @@ class MetersIntegrationTests {
         this.application.listener().pause();
         send(message(2));
         // Its lease runs out unsettled.
-        assertThat(this.application.queue().receive(QUEUE, Applications.TIMEOUT)).isPresent();
+        ReceivedMessage received = this.application.queue().receive(QUEUE, Applications.TIMEOUT).orElseThrow();
+        this.redis.commands()
+            .zadd("%s:{%s}:leased".formatted(this.applications.namespace(), QUEUE), redisTime().toEpochMilli() * 1000.0,
+                    received.id());
         SendResult sent = this.application.queue().send(message(1).timeToLive(Duration.ofMillis(1)).build());
         Applications.await(() -> assertThat(redisTime()).isAfterOrEqualTo(sent.dueAt().plus(Duration.ofMillis(1))));
         this.application.listener().resume();

@@ -3,8 +3,10 @@ package io.delayqueue.integration.outage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueException.Effect;
@@ -106,6 +108,22 @@ class LostReplyIntegrationTests {
         assertThat(sent.outcome()).isEqualTo(SendOutcome.SCHEDULED);
         assertThat(statistics().scheduled()).isEqualTo(1);
         assertThat(this.application.queue().cancel("orders", sent.id())).isEqualTo(CancelResult.CANCELLED);
+    }
+
+    @Test
+    void sendsThatShareACallAreStoredOnceEach() {
+        warmUp();
+        this.loss.next("\"number\":20");
+        List<CompletableFuture<SendResult>> sent = IntStream.rangeClosed(1, 30)
+            .mapToObj((number) -> this.application.queue()
+                .sendAsync(DelayedMessage.builder("orders", new Order(number)).delay(FAR).build()))
+            .toList();
+
+        assertThat(sent).extracting((result) -> result.join().outcome()).containsOnly(SendOutcome.SCHEDULED);
+        assertThat(this.loss.isPending()).isFalse();
+        assertThat(statistics().scheduled()).isEqualTo(30);
+        assertThat(sent).extracting((result) -> this.application.queue().cancel("orders", result.join().id()))
+            .containsOnly(CancelResult.CANCELLED);
     }
 
     @Test
@@ -277,7 +295,7 @@ class LostReplyIntegrationTests {
     void aClaimCostsItsMessagesOneLeaseAndNothingElse() {
         send(message(1).toBuilder().delay(Duration.ZERO).build());
         awaitDue();
-        Duration lease = Duration.ofSeconds(1);
+        Duration lease = Duration.ofSeconds(4);
         warmUp();
         this.loss.next(":{orders}:messages");
         ClaimResult repeated = this.store.claim(ORDERS, new ClaimRequest(10, lease, ExpiryPolicy.DROP)).join();

@@ -74,9 +74,10 @@ class RedisFailureTests {
         DelayQueueOperations queue = this.applications.withoutHandler(this.redis, "delayqueue.command-timeout=1s")
             .queue();
         for (String id : List.of("cancelled", "rescheduled", "found")) {
-            queue.send(message(id).build());
+            // The time limit is short, so a stall of the machine may fail a call.
+            Applications.await(() -> queue.send(message(id).build()));
         }
-        queue.send("orders", new Order(1), Duration.ZERO);
+        Applications.await(() -> queue.send("orders", new Order(1), Duration.ZERO));
         assertThat(worker.handler().next().number()).isEqualTo(1);
 
         long warned = LogCount.of(output, "WARN", TRYING);

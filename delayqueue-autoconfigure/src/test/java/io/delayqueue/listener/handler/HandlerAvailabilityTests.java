@@ -59,6 +59,46 @@ class HandlerAvailabilityTests {
         assertThat(this.log.lines(Level.INFO)).isEmpty();
     }
 
+    /** Health and a meter show it. */
+    @Test
+    void anOutageLastsFromTheFirstFailureToTheFirstSuccess() {
+        assertThat(this.availability.outage()).isNull();
+        probe(false);
+        this.clock.advance(Duration.ofSeconds(1));
+        probe(false);
+        this.clock.advance(Duration.ofSeconds(2));
+        assertThat(this.availability.outage()).isEqualTo(new HandlerOutage(
+                "Messages of queue 'orders' cannot be forwarded to 'kafka:orders'", "away", Duration.ofSeconds(3)));
+
+        probe(true);
+        assertThat(this.availability.outage()).isNull();
+    }
+
+    /** The messages were cancelled or have expired, so that none is tried any more. */
+    @Test
+    void anOutageIsUnknownOnceNoMessageIsTried() {
+        probe(false);
+        this.clock.advance(Duration.ofSeconds(61));
+        assertThat(this.availability.outage()).isNotNull();
+        this.clock.advance(Duration.ofSeconds(1));
+        assertThat(this.availability.outage()).isNull();
+
+        probe(false);
+        this.clock.advance(Duration.ofSeconds(1));
+        assertThat(this.availability.outage()).extracting(HandlerOutage::age).isEqualTo(Duration.ofSeconds(1));
+        assertThat(this.log.lines(Level.WARN)).hasSize(2);
+    }
+
+    /** A call of the broker may take long. */
+    @Test
+    void anOutageIsKnownWhileAMessageIsTried() {
+        probe(false);
+        this.clock.advance(Duration.ofSeconds(2));
+        assertThat(this.availability.begin()).isEqualTo(Attempt.PROBE);
+        this.clock.advance(Duration.ofMinutes(5));
+        assertThat(this.availability.outage()).isNotNull();
+    }
+
     @Test
     void theWaitsGrowUpToTenSeconds() {
         List<Duration> waits = new ArrayList<>();

@@ -32,6 +32,9 @@ class DeadLetterCleanerTests {
         assertThat(bed.store.calls).hasSize(4);
         bed.timer.advance(Duration.ofMinutes(75));
         assertThat(bed.store.calls.size()).isGreaterThan(4);
+
+        cleaner.remove(TestBed.QUEUE.queue());
+        assertThat(bed.timer.isEmpty()).isTrue();
     }
 
     @Test

@@ -56,7 +56,7 @@ class DeliveryProcessorTests {
     }
 
     private void handlerThrows(Throwable failure) {
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             this.bed.handled.add(message.lease().id());
             throw failure;
         };
@@ -153,7 +153,7 @@ class DeliveryProcessorTests {
     void releasesWithItsDueTimeIfTheHandlerIsUnavailable(boolean async) {
         HandlerUnavailableException unavailable = new HandlerUnavailableException("broker is away", null);
         if (async) {
-            this.bed.handler = (message, delivery) -> () -> CompletableFuture.failedFuture(unavailable);
+            this.bed.handler = (message, delivery) -> (continuations) -> CompletableFuture.failedFuture(unavailable);
         }
         else {
             handlerThrows(unavailable);
@@ -272,7 +272,7 @@ class DeliveryProcessorTests {
     void checksTheLeaseOnceMoreRightBeforeTheHandler() {
         this.bed.handler = (message, delivery) -> {
             this.bed.clock.advance(TestBed.LEASE);
-            return () -> {
+            return (continuations) -> {
                 this.bed.handled.add("m");
                 return null;
             };
@@ -325,7 +325,7 @@ class DeliveryProcessorTests {
         this.message.suspect = true;
         this.bed.handler = (message, delivery) -> {
             this.bed.store.calls.add("read");
-            return () -> {
+            return (continuations) -> {
                 this.bed.store.calls.add("handle");
                 return null;
             };
@@ -411,6 +411,18 @@ class DeliveryProcessorTests {
         assertThat(statistics().failed()).isOne();
     }
 
+    /** Each pause would end at once, as after the shutdown of an executor. */
+    @Test
+    void retriesNoSettlementOnAThreadThatIsInterrupted() {
+        handlerThrows(new IllegalStateException("boom"));
+        this.bed.store.fail("retry");
+        this.bed.store.during("retry", Thread.currentThread()::interrupt);
+        handle();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(this.bed.store.count("retry")).isOne();
+    }
+
     @Test
     void settlesOnceTheStoreAnswersAgain() {
         handlerThrows(new IllegalStateException("boom"));
@@ -430,7 +442,7 @@ class DeliveryProcessorTests {
     void putsTheMessageIntoTheMdcAndRemovesItAfterwards() {
         MDC.put("delayqueue.id", "outer");
         List<String> seen = new ArrayList<>();
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             seen.add(
                     MDC.get("delayqueue.queue") + " " + MDC.get("delayqueue.id") + " " + MDC.get("delayqueue.attempt"));
             MDC.put("delayqueue.attempt", "99");

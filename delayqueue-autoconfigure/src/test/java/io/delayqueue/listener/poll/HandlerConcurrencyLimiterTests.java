@@ -41,12 +41,17 @@ class HandlerConcurrencyLimiterTests {
 
     private final List<String> begun = new ArrayList<>();
 
-    private List<InFlightMessage> leases(int count) {
+    private List<HandlerTask> leases(int count) {
         return IntStream.range(0, count)
             .mapToObj((i) -> new InFlightMessage(new ClaimedMessage(new Lease(TestBed.QUEUE, "m" + i, "1"),
                     Instant.EPOCH, 0, 0, false, null, null, new byte[0]),
-                    new InFlightMessage.Times(0, 0, Instant.EPOCH), TestBed.LEASE))
+                    new InFlightMessage.Times(0, 0, Instant.EPOCH), TestBed.LEASE)
+                .task())
             .toList();
+    }
+
+    private static String id(HandlerTask task) {
+        return task.messages().get(0).lease().id();
     }
 
     private void runThreads() {
@@ -117,8 +122,8 @@ class HandlerConcurrencyLimiterTests {
 
     @Test
     void startsNoMoreMessagesAtATimeThanHandlers() {
-        List<InFlightMessage> leases = leases(5);
-        this.limiter.add(leases, (lease) -> this.begun.add(lease.lease().id()));
+        List<HandlerTask> leases = leases(5);
+        this.limiter.add(leases, (lease) -> this.begun.add(id(lease)));
         runThreads();
         assertThat(this.begun).containsExactly("m0", "m1");
 
@@ -160,7 +165,7 @@ class HandlerConcurrencyLimiterTests {
         HandlerConcurrencyLimiter slow = new HandlerConcurrencyLimiter(10, TestBed.executor(this.threads::add),
                 this.clock);
         assertThat(slow.reserve(100, this.scheduler)).isEqualTo(10);
-        List<InFlightMessage> leases = leases(10);
+        List<HandlerTask> leases = leases(10);
         slow.add(leases, (lease) -> {
         });
         runThreads();
@@ -189,10 +194,10 @@ class HandlerConcurrencyLimiterTests {
 
     @Test
     void releasedMessagesDoNotWait() {
-        List<InFlightMessage> leases = leases(5);
-        this.limiter.add(leases, (lease) -> this.begun.add(lease.lease().id()));
+        List<HandlerTask> leases = leases(5);
+        this.limiter.add(leases, (lease) -> this.begun.add(id(lease)));
         runThreads();
-        leases.subList(2, 4).forEach(InFlightMessage::tryRelease);
+        leases.subList(2, 4).forEach(HandlerTask::tryRelease);
 
         this.limiter.removeReleased();
 
@@ -217,7 +222,7 @@ class HandlerConcurrencyLimiterTests {
 
     @Test
     void isStalledWhenWaitingMessagesDoNotMove() {
-        List<InFlightMessage> leases = leases(3);
+        List<HandlerTask> leases = leases(3);
         this.limiter.add(leases, (lease) -> {
         });
         runThreads();
@@ -241,15 +246,15 @@ class HandlerConcurrencyLimiterTests {
             task.run();
         }), this.clock);
         assertThatExceptionOfType(RejectedExecutionException.class)
-            .isThrownBy(() -> rejected.add(leases(1), (lease) -> this.begun.add(lease.lease().id())));
+            .isThrownBy(() -> rejected.add(leases(1), (lease) -> this.begun.add(id(lease))));
         rejecting[0] = false;
-        rejected.add(leases(1), (lease) -> this.begun.add(lease.lease().id()));
+        rejected.add(leases(1), (lease) -> this.begun.add(id(lease)));
         assertThat(this.begun).hasSize(2);
     }
 
     @Test
     void aStartThatTheExecutorDroppedIsRepeatedOnceMessagesAreStalled() {
-        this.limiter.add(leases(1), (lease) -> this.begun.add(lease.lease().id()));
+        this.limiter.add(leases(1), (lease) -> this.begun.add(id(lease)));
         this.threads.clear();
         this.limiter.forgetDroppedStart();
         this.limiter.startNext();
@@ -267,7 +272,7 @@ class HandlerConcurrencyLimiterTests {
     /** Otherwise a busy executor would fill with such tasks. */
     @Test
     void startsThatAreNotRunAreRepeatedLessAndLessOften() {
-        this.limiter.add(leases(1), (lease) -> this.begun.add(lease.lease().id()));
+        this.limiter.add(leases(1), (lease) -> this.begun.add(id(lease)));
         for (int i = 0; i < 3600; i++) {
             this.clock.advance(HandlerConcurrencyLimiter.STALL);
             this.limiter.forgetDroppedStart();
@@ -291,7 +296,7 @@ class HandlerConcurrencyLimiterTests {
         HandlerConcurrencyLimiter shared = new HandlerConcurrencyLimiter(1,
                 new HandlerExecutor(this.threads::add, true, null, Runnable::run), this.clock);
         shared.add(leases(3), (lease) -> {
-            this.begun.add(lease.lease().id());
+            this.begun.add(id(lease));
             shared.finished(lease);
         });
 

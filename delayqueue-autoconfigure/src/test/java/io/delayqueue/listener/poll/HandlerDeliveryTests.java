@@ -44,7 +44,7 @@ class HandlerDeliveryTests {
 
     @Test
     void releasesForTheHandlerWithoutCountingAnAttempt() {
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             delivery.deadLetter("no");
             delivery.retryAfter(Duration.ofMinutes(5));
             return null;
@@ -57,7 +57,7 @@ class HandlerDeliveryTests {
 
     @Test
     void deadLettersForTheHandler() {
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             delivery.deadLetter("account closed");
             return null;
         };
@@ -70,7 +70,7 @@ class HandlerDeliveryTests {
 
     @Test
     void aHandlerThatThrowsHasFailedWhateverItDecided() {
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             delivery.retryAfter(Duration.ofMinutes(5));
             throw new IllegalStateException("boom");
         };
@@ -85,7 +85,7 @@ class HandlerDeliveryTests {
         this.message.lapses = 2;
         List<Delivery> seen = new ArrayList<>();
         List<Duration> late = new ArrayList<>();
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             seen.add(delivery);
             late.add(delivery.lateness());
             return null;
@@ -108,7 +108,7 @@ class HandlerDeliveryTests {
     @Test
     void extendsALeaseForTheHandler() {
         List<Boolean> answers = new ArrayList<>();
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             answers.add(delivery.extend(Duration.ofMinutes(10)));
             this.bed.clock.advance(Duration.ofMinutes(9));
             answers.add(delivery.isLeased());
@@ -128,7 +128,7 @@ class HandlerDeliveryTests {
         handle();
         this.bed.store.add("n", Duration.ZERO);
         List<Throwable> thrown = new ArrayList<>();
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             try {
                 delivery.extend(Duration.ofMinutes(10));
             }
@@ -144,7 +144,7 @@ class HandlerDeliveryTests {
 
     @Test
     void deadLettersThoughTheHandlerGivesNoReason() {
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             delivery.deadLetter(new IllegalStateException().getMessage());
             return null;
         };
@@ -157,7 +157,7 @@ class HandlerDeliveryTests {
 
     @Test
     void failsAHandlerThatPassesNoDelay() {
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             delivery.retryAfter(null);
             return null;
         };

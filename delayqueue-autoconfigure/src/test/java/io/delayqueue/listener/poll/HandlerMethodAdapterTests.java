@@ -74,8 +74,7 @@ class HandlerMethodAdapterTests {
     private MessageHandler handler(Object bean, Method method) {
         LocalValidatorFactoryBean validator = new LocalValidatorFactoryBean();
         validator.afterPropertiesSet();
-        return new HandlerMethodFactory(this.codec, validator, MessageObservations.NONE).create(bean, method, method,
-                null);
+        return new HandlerMethodFactory(this.codec, validator, MessageObservations.NONE).create(bean, method, null);
     }
 
     private ClaimedMessage message(byte[] envelope) {
@@ -92,7 +91,7 @@ class HandlerMethodAdapterTests {
 
     private CompletionStage<?> call(String name, Object payload) throws Throwable {
         ClaimedMessage message = message(this.codec.write(payload, HEADERS));
-        return handler(name).prepare(message, delivery(message)).invoke();
+        return handler(name).prepare(message, delivery(message)).invoke(Runnable::run);
     }
 
     private List<Object> received(String name, Object payload) throws Throwable {
@@ -207,7 +206,7 @@ class HandlerMethodAdapterTests {
         ClaimedMessage message = message(
                 this.codec.write("x", Map.of("tries", "7", "id", "sender", "nativeHeaders", "text")));
 
-        handler("headers").prepare(message, delivery(message)).invoke();
+        handler("headers").prepare(message, delivery(message)).invoke(Runnable::run);
 
         assertThat(this.limiter.received).startsWith(7, "m", 3);
     }
@@ -258,7 +257,8 @@ class HandlerMethodAdapterTests {
     void readsTheTypeThatASubclassGivesToATypeVariable() throws Throwable {
         OrderHandler bean = new OrderHandler();
         ClaimedMessage message = message(this.codec.write(new Order(3, "tea"), Map.of()));
-        handler(bean, Base.class.getMethod("handle", Object.class)).prepare(message, delivery(message)).invoke();
+        handler(bean, Base.class.getMethod("handle", Object.class)).prepare(message, delivery(message))
+            .invoke(Runnable::run);
 
         assertThat(bean.received).isEqualTo(new Order(3, "tea"));
     }
@@ -271,7 +271,7 @@ class HandlerMethodAdapterTests {
     @Test
     void refusesSignaturesThatCannotWork() {
         refused("twoPayloads", "at most one parameter for the payload").contains("String").contains("Order");
-        refused("returning", "returns void or a CompletionStage").contains("java.lang.String");
+        refused("returning", "returns void, a CompletionStage, or a type of one value").contains("java.lang.String");
         refused("headersNoMap", "@Headers must be a Map");
         refused("messageSubclass", "must be declared as org.springframework.messaging.Message");
         refused("accessor", "use MessageHeaders");

@@ -1,8 +1,11 @@
 package io.delayqueue.listener.poll;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import ch.qos.logback.classic.Level;
 import io.delayqueue.HandlerTimeoutException;
@@ -46,7 +49,7 @@ class HandlerTimeoutTests {
     @Test
     void interruptsAHandlerThatTakesTooLongAndCountsAFailure() {
         this.bed.timeout = Duration.ofSeconds(10);
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             this.bed.timer.advance(Duration.ofSeconds(11));
             assertThat(Thread.currentThread().isInterrupted()).isTrue();
             throw new InterruptedException();
@@ -65,7 +68,7 @@ class HandlerTimeoutTests {
     @Test
     void letsAHandlerSucceedThatReturnsAfterItsTimeout() {
         this.bed.timeout = Duration.ofSeconds(10);
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             this.bed.timer.advance(Duration.ofSeconds(11));
             return null;
         };
@@ -87,7 +90,7 @@ class HandlerTimeoutTests {
                 new InFlightMessage.Times(this.bed.clock.getAsLong(), this.bed.clock.getAsLong(),
                         ManualNanoClock.START),
                 TestBed.LEASE);
-        HandlerTimeout timeout = HandlerTimeout.start(held, Duration.ofSeconds(1), this.bed.timer);
+        HandlerTimeout timeout = HandlerTimeout.start(List.of(held), Duration.ofSeconds(1), this.bed.timer);
         timeout.returned();
         this.bed.timer.advance(Duration.ofSeconds(2));
         assertThat(Thread.interrupted()).isFalse();
@@ -96,7 +99,7 @@ class HandlerTimeoutTests {
 
     @Test
     void leavesNoInterruptThatAHandlerSetBehind() {
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             Thread.currentThread().interrupt();
             return null;
         };
@@ -108,9 +111,47 @@ class HandlerTimeoutTests {
     }
 
     @Test
+    void interruptsOnceAtAStopAndNothingThatHasEnded() {
+        HandlerTimeout timeout = HandlerTimeout.start(List.of(), null, this.bed.timer);
+        assertThat(timeout.interrupt()).isTrue();
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(timeout.interrupt()).isTrue();
+        assertThat(Thread.interrupted()).isFalse();
+
+        timeout.returned();
+        List<String> cancellations = new ArrayList<>();
+        timeout.cancelBy(() -> cancellations.add("late"), true);
+        timeout.end();
+        assertThat(timeout.interrupt()).as("a stop need not wait for it").isFalse();
+        assertThat(cancellations).containsExactly("late");
+    }
+
+    /** Whatever an executor of the application throws that was closed. */
+    @Test
+    void endsTheFutureOfAHandlerWithoutAThread() {
+        CompletableFuture<String> future = new CompletableFuture<>();
+        this.bed.handler = (message, delivery) -> (continuations) -> future;
+        AtomicBoolean closed = new AtomicBoolean();
+        PollLoop loop = TestBed.loop(this.bed.queue(), this.bed.with().executor((task) -> {
+            if (closed.get()) {
+                throw new IllegalStateException("closed");
+            }
+            this.bed.handlers.add(task);
+        }).build());
+        loop.runOnce();
+        this.bed.runHandlers();
+
+        closed.set(true);
+        future.complete("done");
+        this.bed.settle(loop);
+        assertThat(this.bed.store.calls).containsExactly("claim 1", "acknowledge [m]");
+        assertThat(statistics().running()).isZero();
+    }
+
+    @Test
     void waitsForTheFutureOfAHandlerWithoutItsThread() {
         CompletableFuture<String> future = new CompletableFuture<>();
-        this.bed.handler = (message, delivery) -> () -> future;
+        this.bed.handler = (message, delivery) -> (continuations) -> future;
         PollLoop loop = this.bed.loop();
         loop.runOnce();
         this.bed.runHandlers();
@@ -128,7 +169,7 @@ class HandlerTimeoutTests {
 
     @Test
     void countsTheFailureOfAFutureAsTheHandlers() {
-        this.bed.handler = (message, delivery) -> () -> CompletableFuture.supplyAsync(() -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> CompletableFuture.supplyAsync(() -> {
             throw new IllegalStateException("boom");
         }, Runnable::run);
         handle();
@@ -143,7 +184,7 @@ class HandlerTimeoutTests {
     void cancelsAFutureThatTakesTooLong() {
         this.bed.timeout = Duration.ofSeconds(10);
         CompletableFuture<String> future = new CompletableFuture<>();
-        this.bed.handler = (message, delivery) -> () -> future;
+        this.bed.handler = (message, delivery) -> (continuations) -> future;
         PollLoop loop = this.bed.loop();
         loop.runOnce();
         this.bed.runHandlers();
@@ -165,7 +206,7 @@ class HandlerTimeoutTests {
     void countsACancelledFutureAsAFailure() {
         CompletableFuture<String> future = new CompletableFuture<>();
         future.cancel(true);
-        this.bed.handler = (message, delivery) -> () -> future;
+        this.bed.handler = (message, delivery) -> (continuations) -> future;
         handle();
 
         assertThat(this.bed.store.count("retry")).isOne();

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import ch.qos.logback.classic.Level;
+import io.delayqueue.ErrorDecision;
 import io.delayqueue.Delivery;
 import io.delayqueue.fixtures.LogCapture;
 import io.delayqueue.fixtures.ManualNanoClock;
@@ -144,8 +145,8 @@ class LeaseRenewerTests {
                     this.renewer);
             acknowledgements.add(handled);
             acknowledgements.accept(acknowledgements.send());
-            new DeliveryProcessor(this.bed.queue(), this.bed.context, (message, acknowledge) -> {
-            }).retry(failed, new IllegalStateException("boom"));
+            new MessageSettler(this.bed.queue(), this.bed.context).failed(failed, ErrorDecision.retry(),
+                    new IllegalStateException("boom"));
 
             assertThat(this.bed.counters.snapshot().leasesLost()).isEqualTo(2);
             assertThat(log.lines(Level.WARN)).hasSize(2);
@@ -200,7 +201,7 @@ class LeaseRenewerTests {
     void leavesALeaseToRunOutWhoseHandlerTimedOut() {
         InFlightMessage lease = hold("m");
         this.renewer.start();
-        HandlerTimeout.start(lease, ROUND, this.bed.timer).returned();
+        HandlerTimeout.start(List.of(lease), ROUND, this.bed.timer).returned();
         this.bed.timer.advance(TestBed.LEASE.plusSeconds(1));
 
         assertThat(this.bed.store.count("extend")).isZero();
@@ -210,7 +211,7 @@ class LeaseRenewerTests {
     @Test
     void renewsMessagesThatAreFinishedButNotAcknowledged() {
         InFlightMessage lease = hold("m");
-        lease.tryStart();
+        lease.task().tryStart();
         AcknowledgementBatcher acknowledgements = new AcknowledgementBatcher(this.bed.queue(), this.bed.context,
                 this.renewer);
         acknowledgements.add(lease);

@@ -7,7 +7,7 @@ import java.util.List;
 import io.delayqueue.fixtures.ManualNanoClock;
 
 /** Runs due tasks when its clock is moved, on the thread that moves it. */
-final class ManualTimer implements LoopTimer {
+public final class ManualTimer implements LoopTimer {
 
     private final ManualNanoClock clock;
 
@@ -15,8 +15,13 @@ final class ManualTimer implements LoopTimer {
 
     final List<Duration> pauses = new ArrayList<>();
 
-    ManualTimer(ManualNanoClock clock) {
+    public ManualTimer(ManualNanoClock clock) {
         this.clock = clock;
+    }
+
+    @Override
+    public long nanoTime() {
+        return this.clock.getAsLong();
     }
 
     @Override
@@ -45,7 +50,7 @@ final class ManualTimer implements LoopTimer {
     }
 
     /** Moves the clock in small steps, and runs the tasks that become due. */
-    void advance(Duration duration) {
+    public void advance(Duration duration) {
         long left = duration.toNanos();
         while (left > 0) {
             long step = Math.min(left, 10_000_000);
@@ -55,7 +60,7 @@ final class ManualTimer implements LoopTimer {
         }
     }
 
-    void runDue() {
+    public void runDue() {
         for (Task task : List.copyOf(this.tasks)) {
             if (task.at() - this.clock.getAsLong() <= 0 && this.tasks.remove(task)) {
                 if (task.period() != null) {

@@ -75,8 +75,8 @@ class PollLoopAcknowledgementTests {
     void claimsAtOnceThoughAcknowledgementsWaitAlready() {
         this.bed.concurrency = 2;
         Map<String, CompletableFuture<Void>> running = new LinkedHashMap<>();
-        this.bed.handler = (message,
-                delivery) -> () -> running.computeIfAbsent(message.lease().id(), (id) -> new CompletableFuture<>());
+        this.bed.handler = (message, delivery) -> (continuations) -> running.computeIfAbsent(message.lease().id(),
+                (id) -> new CompletableFuture<>());
         for (String id : List.of("a", "b", "c", "d")) {
             this.bed.store.add(id, Duration.ZERO);
         }

@@ -129,7 +129,7 @@ class PollLoopFailureTests {
 
     /** Simulates handlers that were quick, and then never end. */
     private PollLoop stuckAfterQuickOnes(PollLoopContext context, int stuck) {
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             this.bed.handled.add(message.lease().id());
             if (message.lease().id().startsWith("stuck")) {
                 return this.stuck;

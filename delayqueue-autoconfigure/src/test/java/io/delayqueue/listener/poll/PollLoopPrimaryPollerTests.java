@@ -33,7 +33,7 @@ class PollLoopPrimaryPollerTests {
     private CompletableFuture<Void> running = new CompletableFuture<>();
 
     private PollLoop loop() {
-        this.bed.handler = (message, delivery) -> () -> this.running;
+        this.bed.handler = (message, delivery) -> (continuations) -> this.running;
         return TestBed.loop(this.bed.queue(), this.context);
     }
 
@@ -248,7 +248,7 @@ class PollLoopPrimaryPollerTests {
         loop.runOnce();
         assertThat(this.bed.store.count("claim")).isEqualTo(2);
 
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             throw new IllegalStateException("no");
         };
         PollLoop failing = TestBed.loop(this.bed.queue(), this.bed.context);
@@ -263,7 +263,7 @@ class PollLoopPrimaryPollerTests {
     @Test
     void aLoopThatNeedsNoPermitsAnymoreStopsWaiting() {
         HandlerConcurrencyLimiter shared = new HandlerConcurrencyLimiter(1, this.context.executor(), this.bed.clock);
-        this.bed.handler = (message, delivery) -> () -> this.running;
+        this.bed.handler = (message, delivery) -> (continuations) -> this.running;
         PollLoop busy = new PollLoop(this.bed.queue(), this.context, shared);
         PollLoop waiting = new PollLoop(this.bed.queue(), this.context, shared);
         waiting.runOnce();

@@ -51,7 +51,7 @@ class PollLoopStatusTests {
     }
 
     private PollLoopStatus state() {
-        return new PollLoopStatus(TestBed.QUEUE, this.scheduler.sinceLastIteration(), POLL);
+        return new PollLoopStatus(TestBed.QUEUE, this.scheduler.sinceLastIteration(), POLL, true, 0);
     }
 
 }

@@ -54,7 +54,7 @@ class PollLoopStopTests {
         PollLoop[] stopping = new PollLoop[1];
         this.bed.store.add("a", Duration.ZERO);
         this.bed.store.add("b", Duration.ZERO);
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             this.bed.handled.add(message.lease().id());
             stopping[0].stop(Duration.ofSeconds(20));
             return null;
@@ -75,7 +75,7 @@ class PollLoopStopTests {
     @Test
     void waitsAtAStopForHandlersThatRunAndAcknowledgesThem() {
         CompletableFuture<Void> future = new CompletableFuture<>();
-        this.bed.handler = (message, delivery) -> () -> future;
+        this.bed.handler = (message, delivery) -> (continuations) -> future;
         this.bed.store.add("m", Duration.ZERO);
         PollLoop loop = this.bed.loop();
         loop.runOnce();
@@ -95,7 +95,7 @@ class PollLoopStopTests {
     void acknowledgesAHandlerThatOutlivesTheStop() {
         this.bed.store.add("m", Duration.ZERO);
         List<Runnable> late = new ArrayList<>();
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             CompletableFuture<Void> future = new CompletableFuture<>();
             late.add(() -> future.complete(null));
             return future;
@@ -120,6 +120,29 @@ class PollLoopStopTests {
         assertThat(this.bed.store.calls).containsExactly("claim 1", "acknowledge [m]");
     }
 
+    /** P12: also if the application runs on, as its listener alone was stopped. */
+    @Test
+    void interruptsAHandlerThatOutlivesTheStopAndReleasesItsMessage() {
+        this.bed.store.add("m", Duration.ZERO);
+        PollLoop[] loop = new PollLoop[1];
+        this.bed.handler = (message, delivery) -> (continuations) -> {
+            loop[0].stop(Duration.ofSeconds(1));
+            TestBed.iterations(loop[0]);
+            assertThat(Thread.currentThread().isInterrupted()).as("before the timeout").isFalse();
+            this.bed.timer.advance(Duration.ofSeconds(2));
+            TestBed.iterations(loop[0]);
+            assertThat(Thread.currentThread().isInterrupted()).as("after the timeout").isTrue();
+            throw new InterruptedException();
+        };
+        loop[0] = this.bed.loop();
+        loop[0].runOnce();
+        this.bed.runHandlers();
+
+        assertThat(Thread.interrupted()).isFalse();
+        assertThat(this.bed.store.calls).containsExactly("claim 1", "release [m] in PT0S");
+        assertThat(this.bed.counters.snapshot().failed()).isZero();
+    }
+
     /** Stops a loop whose handlers were called; returns the warnings. */
     private List<String> warningsOfAStop() {
         PollLoop loop = this.bed.loop();
@@ -135,7 +158,7 @@ class PollLoopStopTests {
     @Test
     void countsTheHandlersThatOutliveTheStop() {
         this.bed.concurrency = 2;
-        this.bed.handler = (message, delivery) -> CompletableFuture::new;
+        this.bed.handler = (message, delivery) -> (continuations) -> new CompletableFuture<>();
         this.bed.store.add("a", Duration.ZERO);
         this.bed.store.add("b", Duration.ZERO);
 

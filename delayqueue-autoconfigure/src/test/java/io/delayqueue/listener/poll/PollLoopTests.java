@@ -42,7 +42,7 @@ class PollLoopTests {
         this.bed.store.add("later", Duration.ofSeconds(3));
         this.bed.store.add("now", Duration.ZERO);
         TestBed bed = this.bed;
-        bed.handler = (message, delivery) -> () -> new CompletableFuture<>();
+        bed.handler = (message, delivery) -> (continuations) -> new CompletableFuture<>();
         PollLoopContext context = bed.with().executor((task) -> {
             bed.clock.advance(Duration.ofMillis(700));
             task.run();
@@ -87,8 +87,8 @@ class PollLoopTests {
             this.bed.store.add("m" + i, Duration.ZERO);
         }
         Map<String, CompletableFuture<Void>> running = new LinkedHashMap<>();
-        this.bed.handler = (message,
-                delivery) -> () -> running.computeIfAbsent(message.lease().id(), (id) -> new CompletableFuture<>());
+        this.bed.handler = (message, delivery) -> (continuations) -> running.computeIfAbsent(message.lease().id(),
+                (id) -> new CompletableFuture<>());
         PollLoop loop = this.bed.loop();
 
         loop.runOnce();
@@ -111,7 +111,7 @@ class PollLoopTests {
         }
         CompletableFuture<Void> stuck = new CompletableFuture<>();
         boolean[] quick = { true };
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             this.bed.clock.advance(Duration.ofMillis(1));
             return quick[0] ? null : stuck;
         };
@@ -291,6 +291,11 @@ class PollLoopTests {
     @Test
     void hasAnIterationInEachSafetyPollWhateverBecomesOfItsPlan() {
         LoopTimer forgetful = new LoopTimer() {
+
+            @Override
+            public long nanoTime() {
+                return PollLoopTests.this.bed.timer.nanoTime();
+            }
 
             @Override
             public Runnable after(Duration delay, Runnable task) {

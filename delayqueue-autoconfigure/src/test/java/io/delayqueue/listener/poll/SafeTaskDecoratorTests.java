@@ -132,7 +132,7 @@ class SafeTaskDecoratorTests {
     @Test
     void aFutureIsCompletedThoughItsDecorationFails() {
         CompletableFuture<Void> future = new CompletableFuture<>();
-        this.bed.handler = (message, delivery) -> () -> {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
             this.bed.handled.add(message.lease().id());
             return future;
         };

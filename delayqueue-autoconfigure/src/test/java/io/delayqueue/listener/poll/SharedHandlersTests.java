@@ -4,13 +4,18 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.delayqueue.DelayQueueException;
+import io.delayqueue.Delivery;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.listener.handler.MessageHandler;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.WakeUpSignal;
 import org.junit.jupiter.api.Test;
@@ -84,10 +89,64 @@ class SharedHandlersTests {
         assertThat(limiter.reserve(100, other)).as("permits, when all are returned").isOne();
     }
 
+    /** A claim of a batch takes one permit, and gives it back if it brings nothing. */
+    @Test
+    void partitionsShareThePermitsOfBatches() {
+        this.bed.handler = new BatchHandler();
+        HandlerConcurrencyLimiter limiter = HandlerConcurrencyLimiter.ofBatches(2, this.bed.context.executor(),
+                this.bed.clock);
+        PollLoop one = new PollLoop(this.bed.queue(), this.bed.context, limiter);
+        PollLoop other = new PollLoop(this.bed.queue().at(OTHER), this.bed.context, limiter);
+        other.runOnce();
+        this.bed.store.add("a", Duration.ZERO);
+        this.bed.store.add("b", Duration.ZERO);
+        TestBed.poll(one);
+        this.bed.store.add("c", Duration.ZERO);
+        TestBed.poll(other);
+        this.bed.store.add("d", Duration.ZERO);
+        TestBed.poll(one);
+
+        assertThat(this.bed.store.calls).containsExactly("claim 100", "claim 100", "claim 100");
+        this.bed.runHandlers();
+        assertThat(this.bed.handled).containsExactly("[a, b]", "[c]");
+        this.bed.settle(one);
+        this.bed.runHandlers();
+        assertThat(this.bed.handled).containsExactly("[a, b]", "[c]", "[d]");
+        assertThat(limiter.idle()).isEqualTo(2);
+    }
+
+    /** Permits of a batch whose claim was answered late exceed the others by one. */
+    @Test
+    void aBatchOfALateAnswerExceedsThePermitsByOne() {
+        this.bed.handler = new BatchHandler();
+        CompletableFuture<ClaimResult> late = new CompletableFuture<>();
+        this.bed.store.hanging.put(OTHER, late);
+        HandlerConcurrencyLimiter limiter = HandlerConcurrencyLimiter.ofBatches(1, this.bed.context.executor(),
+                this.bed.clock);
+        PollLoop hanging = new PollLoop(this.bed.queue().at(OTHER), this.bed.context, limiter);
+        limiter.register();
+        PollLoopScheduler other = this.bed.pollLoopScheduler();
+        hanging.runOnce();
+        this.bed.clock.advance(SOON);
+        hanging.runOnce();
+        assertThat(limiter.reserve(100, other)).isOne();
+
+        this.bed.store.add("a", Duration.ZERO);
+        this.bed.store.add("b", Duration.ZERO);
+        this.bed.store.hanging.clear();
+        late.complete(this.bed.store.claim(OTHER, new ClaimRequest(9, TestBed.LEASE, this.bed.expiryPolicy)).join());
+        hanging.runOnce();
+        this.bed.runHandlers();
+
+        assertThat(this.bed.handled).containsExactly("[a, b]");
+        limiter.release(1);
+        assertThat(limiter.reserve(100, other)).as("permits, when all are returned").isOne();
+    }
+
     @Test
     void aLoopWithoutPermitsWakesWhenItsNextMessageIsDue() {
         CompletableFuture<Object> running = new CompletableFuture<>();
-        this.bed.handler = (message, delivery) -> () -> running;
+        this.bed.handler = (message, delivery) -> (continuations) -> running;
         HandlerConcurrencyLimiter limiter = new HandlerConcurrencyLimiter(1, this.bed.context.executor(),
                 this.bed.clock);
         PollLoop one = new PollLoop(this.bed.queue(), this.bed.context, limiter);
@@ -103,7 +162,7 @@ class SharedHandlersTests {
 
     @Test
     void aLoopThatHasTakenAllPermitsWaitsForMore() {
-        this.bed.handler = (message, delivery) -> () -> new CompletableFuture<>();
+        this.bed.handler = (message, delivery) -> (continuations) -> new CompletableFuture<>();
         HandlerConcurrencyLimiter limiter = new HandlerConcurrencyLimiter(1, this.bed.context.executor(),
                 this.bed.clock);
         PollLoop one = new PollLoop(this.bed.queue(), this.bed.context, limiter);
@@ -153,7 +212,7 @@ class SharedHandlersTests {
             return this.bed.clock.getAsLong();
         }).build();
         CompletableFuture<Object> running = new CompletableFuture<>();
-        this.bed.handler = (message, delivery) -> () -> running;
+        this.bed.handler = (message, delivery) -> (continuations) -> running;
         HandlerConcurrencyLimiter limiter = new HandlerConcurrencyLimiter(1, this.bed.context.executor(),
                 this.bed.clock);
         List<PollLoop> loops = new ArrayList<>();
@@ -174,6 +233,39 @@ class SharedHandlersTests {
         running.complete(null);
         this.bed.runHandlers();
         assertThat((long) deepest.get()).isLessThan(base + 200);
+    }
+
+    /** Records the ids of each batch. */
+    private final class BatchHandler implements MessageHandler {
+
+        @Override
+        public Call prepare(ClaimedMessage message, Delivery delivery) {
+            return new Item(message.lease().id());
+        }
+
+        @Override
+        public boolean isBatch() {
+            return true;
+        }
+
+        @Override
+        public Call combine(List<Call> calls) {
+            return (continuations) -> {
+                SharedHandlersTests.this.bed.handled
+                    .add(calls.stream().map((call) -> ((Item) call).id()).toList().toString());
+                return null;
+            };
+        }
+
+    }
+
+    private record Item(String id) implements MessageHandler.Call {
+
+        @Override
+        public CompletionStage<?> invoke(Executor continuations) {
+            throw new IllegalStateException("handled with the batch");
+        }
+
     }
 
 }

@@ -12,7 +12,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
+import io.delayqueue.DelayedListenerErrorHandler;
 import io.delayqueue.Delivery;
+import io.delayqueue.ErrorDecision;
 import io.delayqueue.QueueName;
 import io.delayqueue.fixtures.ManualNanoClock;
 import io.delayqueue.fixtures.store.ListenerFakeStore;
@@ -41,24 +43,24 @@ public final class TestBed {
 
     public static final Partition QUEUE = Partition.first(new QueueName("orders"));
 
-    static final Duration LEASE = Duration.ofSeconds(30);
+    public static final Duration LEASE = Duration.ofSeconds(30);
 
     /** How long a handled message waits for others. */
-    static final Duration LINGER = Duration.ofMillis(5);
+    public static final Duration LINGER = Duration.ofMillis(5);
 
     static final Duration SAFETY_POLL = Duration.ofSeconds(5);
 
-    final ManualNanoClock clock = new ManualNanoClock();
+    public final ManualNanoClock clock = new ManualNanoClock();
 
     public final ListenerFakeStore store = new ListenerFakeStore(this.clock);
 
-    final ManualTimer timer = new ManualTimer(this.clock);
+    public final ManualTimer timer = new ManualTimer(this.clock);
 
     final Deque<Runnable> handlers = new ArrayDeque<>();
 
-    final List<Object> events = new ArrayList<>();
+    public final List<Object> events = new ArrayList<>();
 
-    final List<String> handled = new ArrayList<>();
+    public final List<String> handled = new ArrayList<>();
 
     public final ListenerCounters counters = new ListenerCounters();
 
@@ -66,18 +68,20 @@ public final class TestBed {
 
     public int concurrency = 1;
 
-    Duration timeout;
+    public Duration timeout;
 
-    int maxAttempts = 3;
+    public int maxAttempts = 3;
 
-    ExpiryPolicy expiryPolicy = ExpiryPolicy.DROP;
+    public ExpiryPolicy expiryPolicy = ExpiryPolicy.DROP;
 
-    Set<Class<? extends Throwable>> noRetryFor = Set.of();
+    public Set<Class<? extends Throwable>> noRetryFor = Set.of();
 
-    public MessageHandler handler = (message, delivery) -> () -> {
+    public MessageHandler handler = (message, delivery) -> (continuations) -> {
         this.handled.add(message.lease().id());
         return null;
     };
+
+    public DelayedListenerErrorHandler errorHandler = (delivery, error) -> ErrorDecision.standard();
 
     /** The layouts of queues that were never partitioned. */
     public static final PartitionLayouts PARTITIONS = new PartitionLayouts(PartitionLayoutStore.NONE, (queue) -> 0,
@@ -116,7 +120,8 @@ public final class TestBed {
 
     public PartitionBinding queue() {
         return new PartitionBinding("listener", QUEUE, listenerSettings(), this.handler, this.counters,
-                MessageEventRecorder.NONE);
+                MessageEventRecorder.NONE)
+            .with(this.errorHandler);
     }
 
     public PollLoop loop() {
@@ -137,18 +142,18 @@ public final class TestBed {
         return new StoreComponents(this.store, mock(MessageInspector.class), wakeUps, PARTITIONS);
     }
 
-    /** Waits for another thread, for half a minute at most. */
+    /** Waits for another thread, for a minute at most. */
     public static void await(BooleanSupplier condition) {
         Awaitility.await()
             .pollInSameThread()
             .pollDelay(Duration.ZERO)
             .pollInterval(Duration.ofMillis(1))
-            .atMost(Duration.ofSeconds(30))
+            .atMost(Duration.ofMinutes(1))
             .until(condition::getAsBoolean);
     }
 
     /** Runs handlers until none waits. */
-    void runHandlers() {
+    public void runHandlers() {
         while (!this.handlers.isEmpty()) {
             this.handlers.poll().run();
         }
@@ -162,7 +167,7 @@ public final class TestBed {
     }
 
     /** Advances time a little, so that the loop acknowledges handled messages. */
-    void settle(PollLoop loop) {
+    public void settle(PollLoop loop) {
         loop.runOnce();
         this.clock.advance(LINGER);
         loop.runOnce();
@@ -192,7 +197,7 @@ public final class TestBed {
     }
 
     /** Makes the loop poll now, regardless of its schedule. */
-    static Duration poll(PollLoop loop) {
+    public static Duration poll(PollLoop loop) {
         loop.onWakeUp(WakeUpSignal.POLL_NOW);
         return loop.runOnce();
     }

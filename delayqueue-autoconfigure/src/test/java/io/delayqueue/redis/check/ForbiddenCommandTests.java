@@ -66,8 +66,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class ForbiddenCommandTests {
 
     private static final List<String> COMMANDS = List.of("zadd", "zrem", "zremrangebyrank", "zrange", "zcount",
-            "zscore", "zmscore", "hset", "hsetnx", "hget", "hmget", "hdel", "hexists", "hstrlen", "exists", "get",
-            "set", "del", "time", "publish");
+            "zscore", "zmscore", "hset", "hsetnx", "hget", "hgetall", "hmget", "hdel", "hexists", "hstrlen", "exists",
+            "get", "set", "del", "time", "publish");
 
     private static final Duration LEASE = Duration.ofSeconds(30);
 

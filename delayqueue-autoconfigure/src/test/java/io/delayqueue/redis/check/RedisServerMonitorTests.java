@@ -73,7 +73,7 @@ class RedisServerMonitorTests {
     @EnumSource
     void aMissingPublishPermissionIsReportedInChannelModeOnly(WakeUpMode mode) {
         assertThat(check("", "", 1, mode)).extracting(ServerIssue::kind)
-            .isEqualTo((mode == WakeUpMode.CHANNEL) ? List.of(Kind.MUTE) : List.of());
+            .isEqualTo((mode == WakeUpMode.CHANNEL) ? List.of(Kind.PUBLISH_DENIED) : List.of());
     }
 
     @Test
@@ -107,7 +107,7 @@ class RedisServerMonitorTests {
             .satisfies((thread) -> assertThat(thread.getName()).isEqualTo("delayqueue-server-watch"));
         assertThat(monitor.check()).isSameAs(first).isNotDone();
         answer.complete(reply("", "", 1).join());
-        assertThat(first.join()).extracting(ServerIssue::kind).containsExactly(Kind.MUTE);
+        assertThat(first.join()).extracting(ServerIssue::kind).containsExactly(Kind.PUBLISH_DENIED);
         assertThat(threads).isEmpty();
         assertThat(monitor.check()).isNotSameAs(first);
     }

@@ -16,6 +16,7 @@ import io.delayqueue.redis.RedisNodeRegistry;
 import io.delayqueue.redis.RedisPartitionLayoutStore;
 import io.delayqueue.redis.RedisQueueInspector;
 import io.delayqueue.redis.RedisQueueRegistry;
+import io.delayqueue.redis.RedisScheduleStore;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.wakeup.RedisWakeUps;
 import io.delayqueue.redis.wakeup.WakeUpMode;
@@ -28,6 +29,7 @@ import io.delayqueue.store.QueueRegistry;
 import io.delayqueue.store.WakeUps;
 import io.delayqueue.store.contract.MessageStoreContract;
 import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.schedule.ScheduleStore;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import tools.jackson.databind.json.JsonMapper;
@@ -94,6 +96,11 @@ abstract class RedisStoreContract extends MessageStoreContract {
     @Override
     public NodeRegistry nodes() {
         return new RedisNodeRegistry(this.redis);
+    }
+
+    @Override
+    public ScheduleStore schedules() {
+        return new RedisScheduleStore(this.redis);
     }
 
     @Override

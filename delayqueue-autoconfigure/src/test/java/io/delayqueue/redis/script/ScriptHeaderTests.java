@@ -20,15 +20,19 @@ class ScriptHeaderTests {
 
     private static final Pattern SECTION = Pattern.compile("(?m)^-- (KEYS|ARGV|Returns|Keeps|Cost)\\b");
 
-    private static final Pattern KEYS = Pattern
-        .compile("-- KEYS +(?:all|the first four) of prelude.lua(?:; (un)?used: (.*?))?\\R--\\R", Pattern.DOTALL);
+    private static final Pattern KEYS = Pattern.compile(
+            "-- KEYS +(?:all|the first four) of prelude.lua(?:, those of schedules too)?(?:; (un)?used: (.*?))?\\R--\\R",
+            Pattern.DOTALL);
 
     private static final Pattern DECLARATION = Pattern.compile("local \\w+ = KEYS\\[(\\d+)]");
 
-    private static final List<String> NAMES = Arrays
-        .stream(new RedisKeys("n", Partition.first(new QueueName("q"))).all())
-        .map((key) -> ScriptCodec.text(key).substring("n:{q}:".length()))
-        .toList();
+    private static final RedisKeys ALL = new RedisKeys("n", Partition.first(new QueueName("q")));
+
+    private static final List<String> NAMES = names(ALL.ofSchedules());
+
+    private static List<String> names(byte[][] keys) {
+        return Arrays.stream(keys).map((key) -> ScriptCodec.text(key).substring("n:{q}:".length())).toList();
+    }
 
     static Stream<Arguments> scripts() {
         return LoadedScripts.texts().entrySet().stream().map((each) -> Arguments.of(each.getKey(), each.getValue()));
@@ -54,14 +58,15 @@ class ScriptHeaderTests {
             assertThat(text).as("keys of the namespace").contains("-- KEYS[");
             return;
         }
-        List<String> used = used(code(text));
+        List<String> given = text.contains("those of schedules too") ? NAMES : names(ALL.all());
+        List<String> used = used(code(text), given);
         List<String> named = (header.group(2) != null) ? List.of(header.group(2).split(",\\s+(?:--\\s+)?")) : List.of();
 
-        assertThat(named).isEqualTo(NAMES.stream()
+        assertThat(named).isEqualTo(given.stream()
             .filter((key) -> header.group(2) != null && used.contains(key) == (header.group(1) == null))
             .toList());
         if (header.group(2) == null) {
-            assertThat(used).isEqualTo(name.equals("send") ? NAMES.subList(0, 4) : NAMES);
+            assertThat(used).isEqualTo(name.equals("send") ? given.subList(0, 4) : given);
         }
     }
 
@@ -69,10 +74,10 @@ class ScriptHeaderTests {
         return text.replaceAll("\\s*--.*", "");
     }
 
-    /** Returns all keys for code that uses {@code KEYS} as a whole. */
-    private static List<String> used(String code) {
+    /** Returns all given keys for code that uses {@code KEYS} as a whole. */
+    private static List<String> used(String code, List<String> given) {
         if (DECLARATION.matcher(code).replaceAll("").contains("KEYS")) {
-            return NAMES;
+            return given;
         }
         List<Integer> numbers = DECLARATION.matcher(code)
             .results()

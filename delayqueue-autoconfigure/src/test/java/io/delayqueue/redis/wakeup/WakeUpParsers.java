@@ -13,13 +13,13 @@ public final class WakeUpParsers {
     }
 
     public static WakeUpSignal signalOf(byte[] message) {
-        return PartitionSubscription.signalOf(message);
+        return PartitionListeners.signalOf(message);
     }
 
     /** Returns what a listener receives for a keyspace notification. */
     public static List<WakeUpSignal> ofKeyspace(Partition partition, byte[] event) {
         List<WakeUpSignal> heard = new ArrayList<>();
-        PartitionSubscription listeners = new PartitionSubscription(partition, "x", Runnable::run);
+        PartitionListeners listeners = new PartitionListeners(partition, "x", Runnable::run);
         listeners.add(heard::add);
         listeners.received(event);
         return heard;

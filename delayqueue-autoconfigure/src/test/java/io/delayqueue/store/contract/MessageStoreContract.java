@@ -15,10 +15,13 @@ import io.delayqueue.store.contract.inspect.FindCases;
 import io.delayqueue.store.contract.inspect.ListingCases;
 import io.delayqueue.store.contract.inspect.OverviewCases;
 import io.delayqueue.store.contract.inspect.QueueRegistryCases;
+import io.delayqueue.store.contract.inspect.ScanCases;
 import io.delayqueue.store.contract.send.BatchCases;
 import io.delayqueue.store.contract.send.CancelCases;
+import io.delayqueue.store.contract.send.DuplicateWindowCases;
 import io.delayqueue.store.contract.send.RescheduleCases;
 import io.delayqueue.store.contract.send.RoundingCases;
+import io.delayqueue.store.contract.send.ScheduleCases;
 import io.delayqueue.store.contract.send.SendAfterCurrentCases;
 import io.delayqueue.store.contract.send.SendKeepCases;
 import io.delayqueue.store.contract.send.SendReplaceCases;
@@ -28,6 +31,7 @@ import io.delayqueue.store.contract.settle.ExtendCases;
 import io.delayqueue.store.contract.settle.JournalCallCases;
 import io.delayqueue.store.contract.settle.JournalCases;
 import io.delayqueue.store.contract.settle.JournalOfferCases;
+import io.delayqueue.store.contract.settle.JournalVoidCases;
 import io.delayqueue.store.contract.settle.PurgeCases;
 import io.delayqueue.store.contract.settle.RedriveCases;
 import io.delayqueue.store.contract.settle.ReleaseCases;
@@ -75,6 +79,16 @@ public abstract class MessageStoreContract implements StoreFixture {
 
     }
 
+    /** P8: an id is kept out while its duplicate window runs. */
+    @Nested
+    class DuplicateWindows extends DuplicateWindowCases {
+
+        DuplicateWindows() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
     /**
      * P6, P7: a cancelled message is not claimed, and the answer says whether the cancel
      * or the claim came first.
@@ -103,6 +117,16 @@ public abstract class MessageStoreContract implements StoreFixture {
     class CallsOfAJournal extends JournalCallCases {
 
         CallsOfAJournal() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
+    /** P6: what a request of a journal has made void stays away. */
+    @Nested
+    class VoidMessagesOfAJournal extends JournalVoidCases {
+
+        VoidMessagesOfAJournal() {
             super(MessageStoreContract.this);
         }
 
@@ -345,6 +369,26 @@ public abstract class MessageStoreContract implements StoreFixture {
     class Directory extends QueueRegistryCases {
 
         Directory() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
+    /** P1, P8: each occurrence of a schedule is sent once, or counted as skipped. */
+    @Nested
+    class Schedules extends ScheduleCases {
+
+        Schedules() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
+    /** A scan finds each message at least once, and changes nothing. */
+    @Nested
+    class Scans extends ScanCases {
+
+        Scans() {
             super(MessageStoreContract.this);
         }
 

@@ -246,7 +246,7 @@ class PartitionLayoutsTests {
         }
 
         @Override
-        public CompletableFuture<Instant> now(QueueName queue) {
+        public CompletableFuture<Instant> now(Partition partition) {
             return CompletableFuture.completedFuture(Instant.EPOCH);
         }
 

@@ -196,7 +196,7 @@ class UnconsumedQueueCheckTests {
     }
 
     private static ListenerStatus listener(String queue, boolean running, boolean paused) {
-        return new ListenerStatus("l", List.of(queue), 1, 1, running, paused);
+        return new ListenerStatus("l", List.of(queue), 1, 1, running, paused, null);
     }
 
     private StoreComponents components() {

@@ -26,10 +26,10 @@ import io.delayqueue.web.consume.LeaseToken;
 import io.delayqueue.web.consume.LeaseTokenService;
 import io.delayqueue.web.consume.LongPolling;
 import io.delayqueue.web.consume.SettlementResult;
-import io.delayqueue.web.http.ApiJsonMapper;
+import io.delayqueue.web.http.ApiViews;
 import io.delayqueue.web.http.ApiRequest;
 import io.delayqueue.web.http.ApiRoute;
-import io.delayqueue.web.http.ApiRoutes;
+import io.delayqueue.web.http.RouteTable;
 import io.delayqueue.web.http.AuditPublisher;
 import io.delayqueue.web.http.AuditedOperation;
 import io.delayqueue.web.http.Authority;
@@ -75,13 +75,13 @@ final class ConsumeRoutes {
         this.consumed = consumed;
         this.polls = consumers.polls();
         this.settlements = consumers.settlements();
-        this.leases = this.settlements.leases();
+        this.leases = this.settlements.settler();
         this.tokens = consumers.tokens();
         this.settings = consumers.settings();
         this.audit = new AuditPublisher(consumers.publisher()::publish);
     }
 
-    void addTo(ApiRoutes routes) {
+    void addTo(RouteTable routes) {
         routes.add(HttpMethod.POST, "/queues/{queue}/claims", Authority.CONSUME, this::claim);
         add(routes, "acknowledge", this::acknowledge);
         add(routes, "acknowledge/batch", this::acknowledgeAll);
@@ -91,7 +91,7 @@ final class ConsumeRoutes {
         add(routes, "dead-letter", this::deadLetter);
     }
 
-    private static void add(ApiRoutes routes, String operation, ApiRoute.Handler handler) {
+    private static void add(RouteTable routes, String operation, ApiRoute.Handler handler) {
         routes.add(HttpMethod.POST, "/queues/{queue}/leases/" + operation, Authority.CONSUME, handler);
     }
 
@@ -120,11 +120,11 @@ final class ConsumeRoutes {
                 this.audit.failed(change, failure);
             }
         });
-        ClaimResponseWriter handOver = ClaimResponseWriter.of(request.servlet(), claim, this.polls::releaseUnseen,
+        ClaimResponseWriter writer = ClaimResponseWriter.of(request.servlet(), claim, this.polls::releaseUnseen,
                 request::failed);
         return Responses.later(
                 claim.thenApply((messages) -> messages.isEmpty() ? Responses.json(claimed(messages))
-                        : handOver.answer(messages, this::claimed, (outcome) -> this.audit.publish(change,
+                        : writer.answer(messages, this::claimed, (outcome) -> this.audit.publish(change,
                                 (outcome == Outcome.DONE) ? messages.size() : AuditedOperationEvent.UNKNOWN, outcome))),
                 wait.plus(MARGIN), request::failed);
     }
@@ -132,7 +132,7 @@ final class ConsumeRoutes {
     /** Leaves out messages whose lease ran out in the meantime. */
     private ObjectNode claimed(List<ClaimedHttpMessage> messages) {
         long now = this.polls.now();
-        ObjectNode json = ApiJsonMapper.object();
+        ObjectNode json = ApiViews.object();
         ArrayNode array = json.putArray("messages");
         messages.stream()
             .filter((message) -> message.left(now).toMillis() > 0)
@@ -163,13 +163,13 @@ final class ConsumeRoutes {
 
     private static ObjectNode acknowledged(List<JsonObjectReader> requested, List<Optional<LeaseToken>> tokens,
             Map<Lease, Boolean> results) {
-        ObjectNode json = ApiJsonMapper.object();
+        ObjectNode json = ApiViews.object();
         ArrayNode array = json.putArray("results");
         for (int i = 0; i < requested.size(); i++) {
             boolean acknowledged = tokens.get(i)
                 .map((token) -> results.getOrDefault(token.lease(), false))
                 .orElse(false);
-            array.add(ApiJsonMapper.object().put("id", id(requested.get(i))).put("acknowledged", acknowledged));
+            array.add(ApiViews.object().put("id", id(requested.get(i))).put("acknowledged", acknowledged));
         }
         return json;
     }

@@ -3,6 +3,7 @@ package io.delayqueue.web.api;
 import java.util.Set;
 import java.util.function.Supplier;
 
+import io.delayqueue.CauseGroup;
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterBulkResult;
 import io.delayqueue.DeadLetterFilter;
@@ -10,12 +11,14 @@ import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.QueueName;
+import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
+import io.delayqueue.admin.DeadLetterCauses;
 import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.store.DeadLetterCursor;
-import io.delayqueue.web.http.ApiJsonMapper;
+import io.delayqueue.web.http.ApiViews;
 import io.delayqueue.web.http.ApiRequest;
-import io.delayqueue.web.http.ApiRoutes;
+import io.delayqueue.web.http.RouteTable;
 import io.delayqueue.web.http.AuditPublisher;
 import io.delayqueue.web.http.AuditedOperation;
 import io.delayqueue.web.http.Authority;
@@ -44,13 +47,15 @@ public final class DeadLetterRoutes {
     private static final int MAX_ID = 256;
 
     private static final Set<String> FILTER = Set.of("idPrefix", "causeContains", "deadLetteredFrom",
-            "deadLetteredBefore", "group");
+            "deadLetteredBefore", "group", "causeGroup");
 
     private final DelayQueueOperations operations;
 
     private final @Nullable DelayQueueInspector inspector;
 
     private final AuditPublisher audit;
+
+    private final @Nullable DeadLetterCauseCache causes;
 
     /**
      * Creates the routes.
@@ -62,11 +67,13 @@ public final class DeadLetterRoutes {
         this.operations = operations;
         this.inspector = inspector;
         this.audit = audit;
+        this.causes = (inspector != null) ? new DeadLetterCauseCache(inspector, System::nanoTime) : null;
     }
 
-    public void addTo(ApiRoutes routes) {
+    public void addTo(RouteTable routes) {
         String all = "/queues/{queue}/dead-letters";
         routes.add(HttpMethod.GET, all, Authority.VIEW, this::list);
+        routes.add(HttpMethod.GET, all + "/causes", Authority.VIEW, this::causes);
         routes.add(HttpMethod.GET, all + "/by-id", Authority.VIEW, this::find);
         routes.add(HttpMethod.DELETE, all + "/by-id", Authority.OPERATE, this::purge);
         routes.add(HttpMethod.POST, all + "/by-id/redrive", Authority.OPERATE, this::redrive);
@@ -81,25 +88,47 @@ public final class DeadLetterRoutes {
         request.onlyQuery("cursor", "limit");
         DeadLetterPage page = deadLetters(request).list(cursor(request.query("cursor")), request.limit());
         if (page.deadLetters().isEmpty() && this.inspector != null) {
-            KnownQueues.overview(this.inspector, request.queue());
+            QueueExistenceCheck.overview(this.inspector, request.queue());
         }
-        boolean open = request.permits(Authority.PAYLOAD);
-        ObjectNode json = ApiJsonMapper.object();
+        boolean unmasked = request.permits(Authority.PAYLOAD);
+        ObjectNode json = ApiViews.object();
         ArrayNode array = json.putArray("deadLetters");
-        page.deadLetters().forEach((one) -> array.add(ApiJsonMapper.deadLetter(one, open)));
+        page.deadLetters().forEach((one) -> array.add(ApiViews.deadLetter(one, unmasked)));
         return Responses.json(json.put("nextCursor", page.nextCursor()));
+    }
+
+    /** Compares only types for callers that may not read causes. */
+    private ServerResponse causes(ApiRequest request) {
+        request.onlyQuery();
+        QueueName queue = request.queue();
+        boolean open = request.permits(Authority.PAYLOAD);
+        if (this.inspector == null || this.causes == null) {
+            throw new ProblemException(new Problem(Kind.NOT_FOUND, "This store cannot group dead letters"));
+        }
+        DeadLetterCauses causes = this.causes.get(queue.value(), !open);
+        if (causes.examined() == 0) {
+            QueueExistenceCheck.overview(this.inspector, queue);
+        }
+        return Responses.json(ApiViews.causes(causes, open));
+    }
+
+    private void forgetCauses(ApiRequest request) {
+        if (this.causes != null) {
+            this.causes.forget(request.queue().value());
+        }
     }
 
     private ServerResponse find(ApiRequest request) {
         String id = id(request);
         DeadLetter found = deadLetters(request).find(id).orElseThrow(() -> notFound(request));
-        return Responses.json(ApiJsonMapper.deadLetter(found, request.permits(Authority.PAYLOAD)));
+        return Responses.json(ApiViews.deadLetter(found, request.permits(Authority.PAYLOAD)));
     }
 
     private ServerResponse redrive(ApiRequest request) {
         String id = id(request);
         RedriveResult result = this.audit.of(change(request, "redrive", id), () -> deadLetters(request).redrive(id),
                 (answer) -> (answer == RedriveResult.REDRIVEN) ? 1 : 0);
+        forgetCauses(request);
         return switch (result) {
             case REDRIVEN -> Responses.done();
             case ID_IN_USE -> throw new ProblemException(
@@ -114,6 +143,7 @@ public final class DeadLetterRoutes {
         String id = id(request);
         boolean purged = this.audit.of(change(request, "purge", id), () -> deadLetters(request).purge(id),
                 (answer) -> answer ? 1 : 0);
+        forgetCauses(request);
         if (!purged) {
             throw notFound(request);
         }
@@ -128,7 +158,7 @@ public final class DeadLetterRoutes {
         String cursor = cursor(body.text("cursor"));
         if (cursor == null && filter.deadLetteredBefore() == null && this.inspector != null) {
             filter = filter.withDeadLetteredBetween(filter.deadLetteredFrom(),
-                    KnownQueues.overview(this.inspector, request.queue()).now());
+                    QueueExistenceCheck.overview(this.inspector, request.queue()).now());
         }
         return step(filter, deadLetters(request).count(filter, cursor));
     }
@@ -144,8 +174,10 @@ public final class DeadLetterRoutes {
                 .invalid("Without a cursor, 'deadLetteredBefore' is needed to %s: use that of the count"
                     .formatted(operation));
         }
-        return step(filter, change(request.change(operation, text(filter, cursor)),
-                () -> step.take(deadLetters(request), filter, cursor)));
+        DeadLetterBulkResult result = change(request.change(operation, text(filter, cursor)),
+                () -> step.take(deadLetters(request), filter, cursor));
+        forgetCauses(request);
+        return step(filter, result);
     }
 
     /** Audits failures too, because part of the step may be done. */
@@ -154,11 +186,11 @@ public final class DeadLetterRoutes {
     }
 
     private static ServerResponse step(DeadLetterFilter filter, DeadLetterBulkResult result) {
-        return Responses.json(ApiJsonMapper.object()
+        return Responses.json(ApiViews.object()
             .put("examined", result.examined())
             .put("matched", result.matched())
             .put("changed", result.changed())
-            .put("deadLetteredBefore", ApiJsonMapper.time(filter.deadLetteredBefore()))
+            .put("deadLetteredBefore", ApiViews.time(filter.deadLetteredBefore()))
             .put("nextCursor", result.nextCursor()));
     }
 
@@ -167,12 +199,13 @@ public final class DeadLetterRoutes {
      * because all fields are.
      */
     static String text(DeadLetterFilter filter, @Nullable String cursor) {
-        ObjectNode json = ApiJsonMapper.object()
+        ObjectNode json = ApiViews.object()
             .put("idPrefix", filter.idPrefix())
             .put("causeContains", filter.causeContains())
-            .put("deadLetteredFrom", ApiJsonMapper.time(filter.deadLetteredFrom()))
-            .put("deadLetteredBefore", ApiJsonMapper.time(filter.deadLetteredBefore()))
+            .put("deadLetteredFrom", ApiViews.time(filter.deadLetteredFrom()))
+            .put("deadLetteredBefore", ApiViews.time(filter.deadLetteredBefore()))
             .put("group", filter.group())
+            .put("causeGroup", filter.causeGroup())
             .put("cursor", cursor);
         return Json.ascii(json.removeNulls());
     }
@@ -198,8 +231,18 @@ public final class DeadLetterRoutes {
             throw new ProblemException(new Problem(Kind.FORBIDDEN,
                     "A cause may quote the payload: to search by it needs " + Authority.PAYLOAD.text() + " too"));
         }
+        String causeGroup = fields.text("causeGroup");
+        if (causeGroup != null && !CauseGroup.isKey(causeGroup)) {
+            throw ProblemException.invalid("Field 'filter.causeGroup' is not valid: use that of a group of causes, not "
+                    + Json.quoted(causeGroup));
+        }
+        if (causeGroup != null && !CauseGroup.isOfType(causeGroup) && !request.permits(Authority.PAYLOAD)) {
+            throw new ProblemException(new Problem(Kind.FORBIDDEN,
+                    "A cause may quote the payload: this group needs " + Authority.PAYLOAD.text() + " too"));
+        }
         return new DeadLetterFilter(bounded(fields, "idPrefix"), bounded(fields, "causeContains"),
-                fields.instant("deadLetteredFrom"), fields.instant("deadLetteredBefore"), bounded(fields, "group"));
+                fields.instant("deadLetteredFrom"), fields.instant("deadLetteredBefore"), bounded(fields, "group"),
+                causeGroup);
     }
 
     private static @Nullable String bounded(JsonObjectReader fields, String name) {

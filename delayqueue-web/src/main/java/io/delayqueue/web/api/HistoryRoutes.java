@@ -4,14 +4,14 @@ import java.util.List;
 import java.util.Set;
 
 import io.delayqueue.CancelResult;
+import io.delayqueue.CauseMasking;
 import io.delayqueue.admin.HistoryEntry;
 import io.delayqueue.admin.HistoryEntry.Event;
 import io.delayqueue.admin.MessageHistory;
 import io.delayqueue.admin.MessageHistory.Erasure;
-import io.delayqueue.store.CauseMasking;
-import io.delayqueue.web.http.ApiJsonMapper;
+import io.delayqueue.web.http.ApiViews;
 import io.delayqueue.web.http.ApiRequest;
-import io.delayqueue.web.http.ApiRoutes;
+import io.delayqueue.web.http.RouteTable;
 import io.delayqueue.web.http.AuditPublisher;
 import io.delayqueue.web.http.Authority;
 import io.delayqueue.web.http.Problem;
@@ -47,7 +47,7 @@ public final class HistoryRoutes {
         this.audit = audit;
     }
 
-    public void addTo(ApiRoutes routes) {
+    public void addTo(RouteTable routes) {
         routes.add(HttpMethod.GET, PATH, Authority.VIEW, this::read);
         routes.add(HttpMethod.DELETE, PATH, Authority.OPERATE, this::erase);
     }
@@ -55,23 +55,23 @@ public final class HistoryRoutes {
     private ServerResponse read(ApiRequest request) {
         request.onlyQuery("id");
         List<HistoryEntry> entries = history().of(request.queue().value(), request.id());
-        boolean open = request.permits(Authority.PAYLOAD);
-        ObjectNode json = ApiJsonMapper.object()
+        boolean unmasked = request.permits(Authority.PAYLOAD);
+        ObjectNode json = ApiViews.object()
             .put("queue", request.queue().value())
             .put("id", request.id())
-            .put("masked", !open);
+            .put("masked", !unmasked);
         ArrayNode array = json.putArray("entries");
-        entries.forEach((entry) -> array.add(entry(entry, open)));
+        entries.forEach((entry) -> array.add(entry(entry, unmasked)));
         return Responses.json(json);
     }
 
-    private static ObjectNode entry(HistoryEntry entry, boolean open) {
+    private static ObjectNode entry(HistoryEntry entry, boolean unmasked) {
         String detail = entry.detail();
-        if (detail != null && !open && WITH_CAUSE.contains(entry.event())) {
+        if (detail != null && !unmasked && WITH_CAUSE.contains(entry.event())) {
             detail = CauseMasking.masked(detail);
         }
-        return ApiJsonMapper.object()
-            .put("at", ApiJsonMapper.time(entry.at()))
+        return ApiViews.object()
+            .put("at", ApiViews.time(entry.at()))
             .put("event", entry.event().name())
             .put("node", entry.node())
             .put("attempt", entry.attempt())
@@ -84,7 +84,7 @@ public final class HistoryRoutes {
         MessageHistory known = history();
         Erasure erasure = this.audit.of(request.change("erase", request.id()), () -> known.erase(queue, request.id()),
                 (done) -> done.deadLetters() + ((done.message() != CancelResult.NOT_FOUND) ? 1 : 0));
-        return Responses.json(ApiJsonMapper.object()
+        return Responses.json(ApiViews.object()
             .put("message", erasure.message().name())
             .put("deadLetters", erasure.deadLetters())
             .put("entries", erasure.entries()));

@@ -6,7 +6,7 @@ import java.util.Set;
 import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.web.http.AccessControl;
 import io.delayqueue.web.http.ApiRoute;
-import io.delayqueue.web.http.ApiRoutes;
+import io.delayqueue.web.http.RouteTable;
 import io.delayqueue.web.http.ApiSettings;
 import io.delayqueue.web.http.AuditPublisher;
 import io.delayqueue.web.http.Authority;
@@ -30,7 +30,7 @@ public final class HttpApi {
 
     private final ApiSettings settings;
 
-    private final ApiRoutes routes;
+    private final RouteTable routes;
 
     private final RequestDispatcher dispatch;
 
@@ -44,17 +44,19 @@ public final class HttpApi {
      */
     public HttpApi(ApiSettings settings, AccessControl access, ApiServices services, ApplicationEventPublisher events) {
         this.settings = settings;
-        ApiRoutes routes = new ApiRoutes(settings.path() + VERSION);
+        RouteTable routes = new RouteTable(settings.path() + VERSION);
         AuditPublisher audit = new AuditPublisher(events::publishEvent);
         new OpenApiRoutes().addTo(routes);
         DelayQueueInspector inspector = services.inspector();
         if (inspector != null) {
             new QueueRoutes(services.operations(), inspector, audit).addTo(routes);
+            new SearchRoutes(inspector, services.history()).addTo(routes);
         }
         new SendRoutes(services.operations(), audit).addTo(routes);
         new MessageRoutes(services.operations(), audit).addTo(routes);
         new HistoryRoutes(services.history(), audit).addTo(routes);
         new RestoreRoutes(services.journal(), audit).addTo(routes);
+        new ScheduleRoutes(services.operations(), audit).addTo(routes);
         new ConsumeRoutes(services.consumers(), services.consumed()).addTo(routes);
         new DeadLetterRoutes(services.operations(), inspector, audit).addTo(routes);
         this.routes = routes;

@@ -14,9 +14,9 @@ import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.StoredMessage;
-import io.delayqueue.web.http.ApiJsonMapper;
+import io.delayqueue.web.http.ApiViews;
 import io.delayqueue.web.http.ApiRequest;
-import io.delayqueue.web.http.ApiRoutes;
+import io.delayqueue.web.http.RouteTable;
 import io.delayqueue.web.http.AuditPublisher;
 import io.delayqueue.web.http.AuditedOperation;
 import io.delayqueue.web.http.Authority;
@@ -43,7 +43,7 @@ public final class MessageRoutes {
         this.audit = audit;
     }
 
-    public void addTo(ApiRoutes routes) {
+    public void addTo(RouteTable routes) {
         routes.add(HttpMethod.GET, "/queues/{queue}/messages/by-id", Authority.VIEW, this::find);
         routes.add(HttpMethod.DELETE, "/queues/{queue}/messages/by-id", Authority.OPERATE, this::cancel);
         routes.add(HttpMethod.PATCH, "/queues/{queue}/messages/by-id", Authority.OPERATE, this::reschedule);
@@ -55,7 +55,7 @@ public final class MessageRoutes {
         request.onlyQuery("id");
         StoredMessage message = this.operations.find(request.queue().value(), request.id())
             .orElseThrow(() -> notFound(request));
-        return Responses.json(ApiJsonMapper.message(message, request.permits(Authority.PAYLOAD)));
+        return Responses.json(ApiViews.message(message, request.permits(Authority.PAYLOAD)));
     }
 
     private ServerResponse cancel(ApiRequest request) {
@@ -67,7 +67,7 @@ public final class MessageRoutes {
         if (result == CancelResult.NOT_FOUND) {
             throw notFound(request);
         }
-        return Responses.json(ApiJsonMapper.object().put("result", result.name()));
+        return Responses.json(ApiViews.object().put("result", result.name()));
     }
 
     private ServerResponse reschedule(ApiRequest request) {
@@ -88,7 +88,7 @@ public final class MessageRoutes {
                                         request.settings().maxDelay())),
                 (answer) -> (answer == RescheduleResult.RESCHEDULED) ? 1 : 0);
         return switch (result) {
-            case RESCHEDULED, DEFERRED, RECORDED -> Responses.json(ApiJsonMapper.object().put("result", result.name()));
+            case RESCHEDULED, DEFERRED, RECORDED -> Responses.json(ApiViews.object().put("result", result.name()));
             case LEASED -> throw new ProblemException(
                     new Problem(Kind.LEASED, "Message '%s' keeps its due time".formatted(request.id())));
             case NOT_FOUND -> throw notFound(request);
@@ -127,9 +127,9 @@ public final class MessageRoutes {
         AuditedOperation change = request.change(requested.operation(),
                 String.join(" ", new LinkedHashSet<>(requested.ids())));
         Map<String, R> results = this.audit.of(change, call, (all) -> all.values().stream().filter(changed).count());
-        ObjectNode json = ApiJsonMapper.object();
+        ObjectNode json = ApiViews.object();
         ArrayNode array = json.putArray("results");
-        results.forEach((id, result) -> array.add(ApiJsonMapper.object().put("id", id).put("result", result.name())));
+        results.forEach((id, result) -> array.add(ApiViews.object().put("id", id).put("result", result.name())));
         return Responses.json(json);
     }
 

@@ -6,7 +6,7 @@ import java.io.UncheckedIOException;
 import java.util.Objects;
 import java.util.Set;
 
-import io.delayqueue.web.http.ApiRoutes;
+import io.delayqueue.web.http.RouteTable;
 import io.delayqueue.web.http.Authority;
 import io.delayqueue.web.http.Json;
 import io.delayqueue.web.http.Responses;
@@ -18,7 +18,7 @@ import org.springframework.http.HttpMethod;
 /** Serves the OpenAPI description. */
 final class OpenApiRoutes {
 
-    void addTo(ApiRoutes routes) {
+    void addTo(RouteTable routes) {
         routes.add(HttpMethod.GET, "/openapi.json", Set.of(Authority.values()), (request) -> {
             request.onlyQuery();
             String path = request.servlet().getContextPath() + request.settings().path() + HttpApi.VERSION;

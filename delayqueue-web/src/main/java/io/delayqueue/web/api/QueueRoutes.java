@@ -16,9 +16,9 @@ import io.delayqueue.admin.MessageSelection;
 import io.delayqueue.admin.QueueOverviews;
 import io.delayqueue.admin.QueuePage;
 import io.delayqueue.store.MessageCursor;
-import io.delayqueue.web.http.ApiJsonMapper;
+import io.delayqueue.web.http.ApiViews;
 import io.delayqueue.web.http.ApiRequest;
-import io.delayqueue.web.http.ApiRoutes;
+import io.delayqueue.web.http.RouteTable;
 import io.delayqueue.web.http.AuditPublisher;
 import io.delayqueue.web.http.Authority;
 import io.delayqueue.web.http.Json;
@@ -33,7 +33,10 @@ import tools.jackson.databind.node.ObjectNode;
 import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
 
-/** Lists, counts, pauses, resumes and forgets queues, and lists the nodes. */
+/**
+ * Adds the routes of queues: list, count, pause, resume, forget; the messages of a queue
+ * by state; and the nodes.
+ */
 public final class QueueRoutes {
 
     /** The selections by their names in requests. */
@@ -53,11 +56,12 @@ public final class QueueRoutes {
         this.audit = audit;
     }
 
-    public void addTo(ApiRoutes routes) {
+    public void addTo(RouteTable routes) {
         routes.add(HttpMethod.GET, "/queues", Authority.VIEW, this::list);
         routes.add(HttpMethod.GET, "/queues/{queue}", Authority.VIEW, this::overview);
         routes.add(HttpMethod.DELETE, "/queues/{queue}", Authority.OPERATE, this::forget);
         routes.add(HttpMethod.GET, "/queues/{queue}/due-counts", Authority.VIEW, this::dueCounts);
+        routes.add(HttpMethod.GET, "/queues/{queue}/due-histogram", Authority.VIEW, this::dueHistogram);
         routes.add(HttpMethod.GET, "/queues/{queue}/messages", Authority.VIEW, this::messages);
         routes.add(HttpMethod.GET, "/nodes", Authority.VIEW, this::nodes);
         routes.add(HttpMethod.PUT, "/queues/{queue}/pause", Authority.OPERATE, this::pause);
@@ -71,31 +75,38 @@ public final class QueueRoutes {
             ProblemException.valid(() -> new QueueName(cursor));
         }
         QueuePage page = this.inspector.queues(cursor, request.limit());
-        ObjectNode json = ApiJsonMapper.object();
+        ObjectNode json = ApiViews.object();
         ArrayNode array = json.putArray("queues");
         QueueOverviews read = this.inspector.overviews(page.queues());
-        read.overviews().forEach((overview) -> array.add(ApiJsonMapper.overview(overview)));
-        json.set("failures", ApiJsonMapper.failures(read));
+        read.overviews().forEach((overview) -> array.add(ApiViews.overview(overview)));
+        json.set("failures", ApiViews.failures(read));
         return Responses.json(json.put("nextCursor", page.nextCursor()));
     }
 
     private ServerResponse overview(ApiRequest request) {
         request.onlyQuery();
-        return Responses.json(ApiJsonMapper.overview(KnownQueues.overview(this.inspector, request.queue())));
+        return Responses.json(ApiViews.overview(QueueExistenceCheck.overview(this.inspector, request.queue())));
     }
 
     private ServerResponse dueCounts(ApiRequest request) {
         request.onlyQuery();
         QueueName queue = request.queue();
-        KnownQueues.overview(this.inspector, queue);
-        return Responses.json(ApiJsonMapper.dueCounts(this.inspector.dueForecast(queue.value())));
+        QueueExistenceCheck.overview(this.inspector, queue);
+        return Responses.json(ApiViews.dueCounts(this.inspector.dueForecast(queue.value())));
+    }
+
+    private ServerResponse dueHistogram(ApiRequest request) {
+        request.onlyQuery();
+        QueueName queue = request.queue();
+        QueueExistenceCheck.overview(this.inspector, queue);
+        return Responses.json(ApiViews.dueHistogram(this.inspector.dueHistogram(queue.value())));
     }
 
     private ServerResponse nodes(ApiRequest request) {
         request.onlyQuery();
-        ObjectNode json = ApiJsonMapper.object();
+        ObjectNode json = ApiViews.object();
         ArrayNode array = json.putArray("nodes");
-        this.inspector.nodes().forEach((node) -> array.add(ApiJsonMapper.node(node)));
+        this.inspector.nodes().forEach((node) -> array.add(ApiViews.node(node)));
         return Responses.json(json);
     }
 
@@ -105,7 +116,7 @@ public final class QueueRoutes {
         boolean forgotten = this.audit.of(request.change("forget", null), () -> this.inspector.forget(queue.value()),
                 (answer) -> answer ? 1 : 0);
         if (!forgotten) {
-            KnownQueues.overview(this.inspector, queue);
+            QueueExistenceCheck.overview(this.inspector, queue);
             throw new ProblemException(new Problem(Kind.QUEUE_IN_USE,
                     "Queue '%s' holds messages or dead letters, is paused, or has a listener".formatted(queue)));
         }
@@ -122,11 +133,12 @@ public final class QueueRoutes {
         QueueName queue = request.queue();
         MessagePage page = this.inspector.messages(queue.value(), listing, cursor, request.limit());
         if (page.messages().isEmpty()) {
-            KnownQueues.overview(this.inspector, queue);
+            QueueExistenceCheck.overview(this.inspector, queue);
         }
-        ObjectNode json = ApiJsonMapper.object();
+        ObjectNode json = ApiViews.object();
         ArrayNode array = json.putArray("messages");
-        page.messages().forEach((message) -> array.add(ApiJsonMapper.summary(message)));
+        boolean open = request.permits(Authority.PAYLOAD);
+        page.messages().forEach((message) -> array.add(ApiViews.summary(message, open)));
         return Responses.json(json.put("nextCursor", page.nextCursor()));
     }
 
@@ -154,20 +166,21 @@ public final class QueueRoutes {
         if (until != null) {
             ProblemException.valid(() -> MessageLimits.requireDueAt(until));
         }
-        if (until != null && !until.isAfter(this.inspector.overview(queue.value()).now())) {
-            throw ProblemException.invalid("Field 'until' is not valid: %s has passed".formatted(until));
-        }
         Duration time = body.millis("forMillis", Duration.ZERO, Duration.ofMillis(1), MessageLimits.MAX_DURATION);
         PauseResult result = this.audit.of(request.change("pause", null), () -> {
+            Instant now = QueueExistenceCheck.overview(this.inspector, queue).now();
+            if (until != null && !until.isAfter(now)) {
+                throw ProblemException.invalid("Field 'until' is not valid: %s has passed".formatted(until));
+            }
             if (until != null) {
                 return this.operations.pause(queue.value(), until);
             }
             return time.isZero() ? this.operations.pause(queue.value()) : this.operations.pause(queue.value(), time);
         }, (answer) -> 1);
-        return Responses.json(ApiJsonMapper.object()
+        return Responses.json(ApiViews.object()
             .put("queue", result.queue())
             .put("alreadyPaused", result.wasPaused())
-            .put("until", ApiJsonMapper.time(result.until())));
+            .put("until", ApiViews.time(result.until())));
     }
 
     private ServerResponse resume(ApiRequest request) {
@@ -175,7 +188,7 @@ public final class QueueRoutes {
         QueueName queue = request.queue();
         ResumeResult result = this.audit.of(request.change("resume", null), () -> this.operations.resume(queue.value()),
                 (answer) -> (answer == ResumeResult.RESUMED) ? 1 : 0);
-        return Responses.json(ApiJsonMapper.object().put("result", result.name()));
+        return Responses.json(ApiViews.object().put("result", result.name()));
     }
 
 }

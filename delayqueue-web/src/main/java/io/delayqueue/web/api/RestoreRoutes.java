@@ -7,9 +7,9 @@ import io.delayqueue.QueueName;
 import io.delayqueue.journal.JournalOperations;
 import io.delayqueue.journal.RestorePlan;
 import io.delayqueue.journal.RestoreStep;
-import io.delayqueue.web.http.ApiJsonMapper;
+import io.delayqueue.web.http.ApiViews;
 import io.delayqueue.web.http.ApiRequest;
-import io.delayqueue.web.http.ApiRoutes;
+import io.delayqueue.web.http.RouteTable;
 import io.delayqueue.web.http.AuditPublisher;
 import io.delayqueue.web.http.Authority;
 import io.delayqueue.web.http.Json;
@@ -43,7 +43,7 @@ public final class RestoreRoutes {
         this.audit = audit;
     }
 
-    public void addTo(ApiRoutes routes) {
+    public void addTo(RouteTable routes) {
         routes.add(HttpMethod.POST, "/queues/{queue}/restore", Authority.OPERATE, this::restore);
     }
 
@@ -56,7 +56,8 @@ public final class RestoreRoutes {
         JournalOperations ledger = this.journal;
         if (ledger == null || !ledger.covers(queue.value())) {
             throw new ProblemException(new Problem(Kind.NOT_FOUND,
-                    "Queue '%s' has no ledger in this application (delayqueue.journal.mode)".formatted(queue)));
+                    "Queue '%s' is not in mode 'ledger' in this application (delayqueue.journal.mode)"
+                        .formatted(queue)));
         }
         if (plan.dryRun()) {
             return answer(step(ledger, plan, cursor));
@@ -80,7 +81,7 @@ public final class RestoreRoutes {
     }
 
     private static ServerResponse answer(RestoreStep step) {
-        return Responses.json(ApiJsonMapper.object()
+        return Responses.json(ApiViews.object()
             .put("restored", step.report().restored())
             .put("known", step.report().known())
             .put("skipped", step.report().skipped())
@@ -90,9 +91,9 @@ public final class RestoreRoutes {
 
     /** Formats the plan for the audit, without absent fields. */
     private static @Nullable String text(RestorePlan plan, @Nullable String cursor) {
-        return Json.ascii(ApiJsonMapper.object()
+        return Json.ascii(ApiViews.object()
             .put("id", plan.id())
-            .put("dueBefore", ApiJsonMapper.time(plan.dueBefore()))
+            .put("dueBefore", ApiViews.time(plan.dueBefore()))
             .put("includeExpired", plan.includeExpired() ? Boolean.TRUE : null)
             .put("rate", (plan.rate() > 0) ? plan.rate() : null)
             .put("cursor", cursor)

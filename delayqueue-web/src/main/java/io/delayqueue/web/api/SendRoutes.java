@@ -20,9 +20,9 @@ import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.UnknownQueueException;
 import io.delayqueue.admin.AuditedOperationEvent.Outcome;
-import io.delayqueue.web.http.ApiJsonMapper;
+import io.delayqueue.web.http.ApiViews;
 import io.delayqueue.web.http.ApiRequest;
-import io.delayqueue.web.http.ApiRoutes;
+import io.delayqueue.web.http.RouteTable;
 import io.delayqueue.web.http.AuditPublisher;
 import io.delayqueue.web.http.Authority;
 import io.delayqueue.web.http.JsonObjectReader;
@@ -55,7 +55,7 @@ final class SendRoutes {
         this.audit = audit;
     }
 
-    void addTo(ApiRoutes routes) {
+    void addTo(RouteTable routes) {
         routes.add(HttpMethod.POST, "/queues/{queue}/messages", Authority.SEND, this::send);
         routes.add(HttpMethod.PUT, "/queues/{queue}/messages/by-id", Authority.SEND, this::put);
         routes.add(HttpMethod.POST, "/queues/{queue}/messages/batch", Authority.SEND, this::batch);
@@ -87,8 +87,8 @@ final class SendRoutes {
                 () -> List.of(this.operations.send(message)))
             .get(0);
         return (result.outcome() == SendOutcome.SCHEDULED) ? Responses
-            .created("%s?id=%s".formatted(location, UriUtils.encode(result.id(), UTF_8)), ApiJsonMapper.sent(result))
-                : Responses.json(ApiJsonMapper.sent(result));
+            .created("%s?id=%s".formatted(location, UriUtils.encode(result.id(), UTF_8)), ApiViews.sent(result))
+                : Responses.json(ApiViews.sent(result));
     }
 
     private ServerResponse batch(ApiRequest request) {
@@ -98,10 +98,10 @@ final class SendRoutes {
             .objects("messages", request.settings().maxBatch(), FIELDS);
         List<DelayedMessage> messages = new ArrayList<>();
         all.forEach((fields) -> messages.add(message(queue, fields, request.settings().maxDelay(), null)));
-        ObjectNode json = ApiJsonMapper.object();
+        ObjectNode json = ApiViews.object();
         ArrayNode array = json.putArray("results");
         sent(request, null, messages, () -> this.operations.sendAll(messages))
-            .forEach((result) -> array.add(ApiJsonMapper.sent(result)));
+            .forEach((result) -> array.add(ApiViews.sent(result)));
         return Responses.json(json);
     }
 

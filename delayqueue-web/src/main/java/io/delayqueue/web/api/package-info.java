@@ -1,5 +1,6 @@
 /**
- * Implements the routes of the HTTP API.
+ * Implements the routes of the HTTP API, one class {@code ...Routes} for each resource.
+ * Start at {@code MessageRoutes}.
  */
 @NullMarked
 package io.delayqueue.web.api;

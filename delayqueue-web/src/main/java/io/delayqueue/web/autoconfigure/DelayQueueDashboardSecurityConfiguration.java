@@ -5,7 +5,6 @@ import java.util.List;
 import io.delayqueue.web.dashboard.Dashboard;
 import io.delayqueue.web.dashboard.DelayQueueDashboardSecurityCustomizer;
 import io.delayqueue.web.http.AccessControl;
-import jakarta.servlet.http.HttpServletResponse;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -54,8 +53,7 @@ final class DelayQueueDashboardSecurityConfiguration {
         http.exceptionHandling((handling) -> handling
             .authenticationEntryPoint(
                     (request, response, ex) -> DelayQueueWebSecurityConfiguration.refuse(response, own.isEmpty()))
-            .accessDeniedHandler((request, response, ex) -> DelayQueueWebSecurityConfiguration.write(response,
-                    HttpServletResponse.SC_FORBIDDEN, dashboard.denialReason(request))));
+            .accessDeniedHandler((request, response, ex) -> dashboard.deny(request, response)));
         http.authorizeHttpRequests((requests) -> requests.anyRequest()
             .access((caller, context) -> new AuthorizationDecision(open || DelayQueueWebSecurityConfiguration
                 .mayAsk(caller.get(), dashboard.authorities(context.getRequest())))));

@@ -23,7 +23,7 @@ import io.delayqueue.web.consume.LeaseTokenService;
 import io.delayqueue.web.dashboard.Dashboard;
 import io.delayqueue.web.dashboard.DashboardServices;
 import io.delayqueue.web.http.AccessControl;
-import io.delayqueue.web.http.ContentTypeFilter;
+import io.delayqueue.web.http.ContentTypeHidingFilter;
 import io.delayqueue.web.http.LoopbackAccessControl;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -136,8 +136,8 @@ public final class DelayQueueWebAutoConfiguration {
             }
 
             @Bean
-            FilterRegistrationBean<ContentTypeFilter> delayQueueHttpContentTypeFilter(HttpApi api) {
-                return new FilterRegistrationBean<>(new ContentTypeFilter(api::answers));
+            FilterRegistrationBean<ContentTypeHidingFilter> delayQueueHttpContentTypeFilter(HttpApi api) {
+                return new FilterRegistrationBean<>(new ContentTypeHidingFilter(api::answers));
             }
 
         }
@@ -154,11 +154,11 @@ public final class DelayQueueWebAutoConfiguration {
                     ObjectProvider<MessageHistory> history, ObjectProvider<JournalOperations> journal,
                     ObjectProvider<DelayedListenerRegistry> listeners, ObjectProvider<ServerMonitor> server,
                     ObjectProvider<RemoteConsumerQueues> consumed, ApplicationEventPublisher events) {
-                DashboardServices sources = new DashboardServices(operations, inspector, history.getIfAvailable(),
+                DashboardServices services = new DashboardServices(operations, inspector, history.getIfAvailable(),
                         journal.getIfAvailable(), server.getIfAvailable(() -> ServerMonitor.NONE),
                         listeners::getIfAvailable, consumed.getIfAvailable(ServletConfiguration::noneConsumed),
-                        properties.commandTimeout());
-                return new Dashboard(web.dashboard().path(), access, sources, events);
+                        properties.commandTimeout(), web.dashboard().latenessObjective());
+                return new Dashboard(web.dashboard().path(), access, services, events);
             }
 
             @Bean

@@ -5,7 +5,7 @@ import java.time.Duration;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.Texts;
-import io.delayqueue.web.consume.LongPollLimits;
+import io.delayqueue.web.consume.ClaimLimits;
 import io.delayqueue.web.http.ApiSettings;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -93,8 +93,8 @@ record DelayQueueWebProperties(@DefaultValue("false") boolean insecureLocal, @De
                     this.maxDelay, this.maxWait, this.maxLease);
         }
 
-        LongPollLimits waitLimits() {
-            return new LongPollLimits(this.maxWaiting, this.maxWaitingPerQueue);
+        ClaimLimits waitLimits() {
+            return new ClaimLimits(this.maxWaiting, this.maxWaitingPerQueue);
         }
 
     }
@@ -105,11 +105,16 @@ record DelayQueueWebProperties(@DefaultValue("false") boolean insecureLocal, @De
      * @param enabled Whether to serve the dashboard. Requires Spring MVC, and Spring
      * Security unless insecure-local is set.
      * @param path Path of the dashboard.
+     * @param latenessObjective Lateness up to which the dashboard shows a queue as on
+     * time.
      */
-    record Dashboard(@DefaultValue("false") boolean enabled, @DefaultValue("/delayqueue") String path) {
+    record Dashboard(@DefaultValue("false") boolean enabled, @DefaultValue("/delayqueue") String path,
+            @DefaultValue("5s") Duration latenessObjective) {
 
         Dashboard {
             requirePath("delayqueue.web.dashboard.path", path);
+            requireWithin("delayqueue.web.dashboard.lateness-objective", latenessObjective, Duration.ofMillis(1),
+                    Duration.ofDays(1));
         }
 
     }

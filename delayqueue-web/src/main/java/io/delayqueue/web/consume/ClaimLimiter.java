@@ -14,7 +14,7 @@ import io.delayqueue.web.http.ProblemException;
  */
 final class ClaimLimiter {
 
-    private final LongPollLimits limits;
+    private final ClaimLimits limits;
 
     private final Map<QueueName, Integer> taken = new HashMap<>();
 
@@ -26,7 +26,7 @@ final class ClaimLimiter {
      * Creates a limiter with all permits free.
      * @param doing what the counted claims are doing, for the problem detail
      */
-    ClaimLimiter(LongPollLimits limits, String doing) {
+    ClaimLimiter(ClaimLimits limits, String doing) {
         this.limits = limits;
         this.doing = doing;
     }

@@ -50,9 +50,9 @@ public final class ClaimResponseWriter implements DeferredResultProcessingInterc
      */
     public static ClaimResponseWriter of(HttpServletRequest request, CompletableFuture<List<ClaimedHttpMessage>> claim,
             Consumer<List<ClaimedHttpMessage>> releaseUnseen, Consumer<Throwable> failed) {
-        ClaimResponseWriter handOver = new ClaimResponseWriter(claim, releaseUnseen, failed);
-        WebAsyncUtils.getAsyncManager(request).registerDeferredResultInterceptor(ClaimResponseWriter.class, handOver);
-        return handOver;
+        ClaimResponseWriter writer = new ClaimResponseWriter(claim, releaseUnseen, failed);
+        WebAsyncUtils.getAsyncManager(request).registerDeferredResultInterceptor(ClaimResponseWriter.class, writer);
+        return writer;
     }
 
     /**

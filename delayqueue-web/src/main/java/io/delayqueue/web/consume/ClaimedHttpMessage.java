@@ -5,7 +5,7 @@ import java.util.Map;
 
 import io.delayqueue.consume.MessageClaimer;
 import io.delayqueue.store.ClaimedMessage;
-import io.delayqueue.web.http.ApiJsonMapper;
+import io.delayqueue.web.http.ApiViews;
 import io.delayqueue.web.http.Json;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -27,14 +27,14 @@ public record ClaimedHttpMessage(ClaimedMessage claimed, String token, Map<Strin
     }
 
     public ObjectNode toJson(long now) {
-        ObjectNode json = ApiJsonMapper.object()
+        ObjectNode json = ApiViews.object()
             .put("id", this.claimed.lease().id())
             .put("token", this.token)
             .put("attempt", this.claimed.failures() + 1)
-            .put("dueAt", ApiJsonMapper.time(this.claimed.dueAt()))
+            .put("dueAt", ApiViews.time(this.claimed.dueAt()))
             .put("leaseMillis", Math.max(0, left(now).toMillis()))
             .put("group", this.claimed.group());
-        json.set("headers", ApiJsonMapper.headers(this.headers));
+        json.set("headers", ApiViews.headers(this.headers));
         json.set("payload", Json.raw(this.payload));
         return json;
     }

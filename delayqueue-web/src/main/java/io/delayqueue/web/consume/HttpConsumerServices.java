@@ -28,18 +28,18 @@ public final class HttpConsumerServices implements SmartLifecycle {
     /**
      * Creates the services. The polling thread starts with the first claim.
      * @param components the store
-     * @param format reads messages and signs leases
+     * @param codecs reads messages and signs leases
      * @param settings returns the settings of a queue
      * @param limits how many claims may wait
      * @param publisher publishes dead letters and the changes of consumers
      */
-    public HttpConsumerServices(StoreComponents components, HttpConsumerCodecs format,
-            Function<QueueName, ConsumeSettings> settings, LongPollLimits limits, AsyncEventPublisher publisher) {
+    public HttpConsumerServices(StoreComponents components, HttpConsumerCodecs codecs,
+            Function<QueueName, ConsumeSettings> settings, ClaimLimits limits, AsyncEventPublisher publisher) {
         this.publisher = publisher;
         this.settlements = new IdempotentLeaseSettler(components, publisher);
-        this.polls = new LongPolling(components, format, this.settlements.leases(), settings, limits);
+        this.polls = new LongPolling(components, codecs, this.settlements.settler(), settings, limits);
         this.settings = settings;
-        this.tokens = format.tokens();
+        this.tokens = codecs.tokens();
     }
 
     public LeaseTokenService tokens() {

@@ -16,8 +16,10 @@ import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.routing.StoreComponents;
 
 /**
- * Settles leases of HTTP consumers, which may repeat a call after a lost reply: counts
- * and publishes a repeated retry or dead-lettering once. Thread-safe; never blocks.
+ * Retries and dead-letters messages of HTTP consumers, which may repeat a call after a
+ * lost reply. Counts and publishes a repeated call once; the store changes the message
+ * once in any case. Offers a plain {@link LeaseSettler} for the calls that need no such
+ * care. Thread-safe; never blocks.
  */
 public final class IdempotentLeaseSettler {
 
@@ -49,7 +51,7 @@ public final class IdempotentLeaseSettler {
     }
 
     /** Returns the settlements that may be repeated without notice. */
-    public LeaseSettler leases() {
+    public LeaseSettler settler() {
         return this.leases;
     }
 

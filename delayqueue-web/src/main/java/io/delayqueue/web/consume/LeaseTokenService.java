@@ -66,7 +66,7 @@ public final class LeaseTokenService {
      * Returns the signature for new tokens.
      * @return fails only if the secret was never read, and cannot be read now
      */
-    public CompletableFuture<LeaseTokenMac> seal() {
+    public CompletableFuture<LeaseTokenMac> signer() {
         LeaseTokenMac known;
         boolean away;
         synchronized (this) {
@@ -94,7 +94,7 @@ public final class LeaseTokenService {
         if (token == null) {
             return CompletableFuture.failedFuture(LeaseToken.isForm(text) ? lost(id) : invalid());
         }
-        return seal().thenCompose((current) -> current.isOf(token, text) ? CompletableFuture.completedFuture(token)
+        return signer().thenCompose((current) -> current.isOf(token, text) ? CompletableFuture.completedFuture(token)
                 : latest().thenApply((latest) -> {
                     if (!latest.isOf(token, text)) {
                         throw new CompletionException(lost(id));

@@ -21,10 +21,10 @@ import io.delayqueue.QueueName;
 import io.delayqueue.consume.ConsumeSettings;
 import io.delayqueue.consume.LeaseSettler;
 import io.delayqueue.consume.MessageClaimer;
-import io.delayqueue.consume.PollRequest;
+import io.delayqueue.consume.WaitingClaim;
 import io.delayqueue.consume.PollerExecutor;
 import io.delayqueue.consume.QueuePoller;
-import io.delayqueue.store.CauseMasking;
+import io.delayqueue.CauseMasking;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.WakeUps;
 import io.delayqueue.store.envelope.Envelope;
@@ -52,7 +52,7 @@ public final class LongPolling {
 
     private static final int READERS = 2;
 
-    private final HttpConsumerCodecs format;
+    private final HttpConsumerCodecs codecs;
 
     private final MessageClaimer<ClaimedHttpMessage> claimer;
 
@@ -66,36 +66,36 @@ public final class LongPolling {
     private final ClaimLimiter polling;
 
     /** Runs blocking calls of the store. */
-    private final ClaimExecutor calls;
+    private final RestartableExecutor calls;
 
     /** Reads claimed messages, which may be large, without blocking other work. */
-    private final ClaimExecutor readers;
+    private final RestartableExecutor readers;
 
     /** Confined to the thread. */
     private final Map<QueueName, QueuePoller<ClaimedHttpMessage>> pollers = new HashMap<>();
 
     private volatile @Nullable ScheduledThreadPoolExecutor thread;
 
-    LongPolling(StoreComponents components, HttpConsumerCodecs format, LeaseSettler settler,
-            Function<QueueName, ConsumeSettings> settings, LongPollLimits limits) {
-        this.format = format;
+    LongPolling(StoreComponents components, HttpConsumerCodecs codecs, LeaseSettler settler,
+            Function<QueueName, ConsumeSettings> settings, ClaimLimits limits) {
+        this.codecs = codecs;
         this.claimer = new MessageClaimer<>(components, settler, this::reader, ANSWER_LIMIT, System::nanoTime);
         this.wakeUps = components.wakeUps();
         this.settings = settings;
         this.waiting = new ClaimLimiter(limits, "waiting");
         this.polling = new ClaimLimiter(limits, "being answered");
         boolean blocking = components.messages().isBlocking();
-        this.calls = new ClaimExecutor("delayqueue-web-store-", blocking ? STORE_THREADS : 0);
-        this.readers = new ClaimExecutor("delayqueue-web-reader-", blocking ? 0 : READERS);
+        this.calls = new RestartableExecutor("delayqueue-web-store-", blocking ? STORE_THREADS : 0);
+        this.readers = new RestartableExecutor("delayqueue-web-reader-", blocking ? 0 : READERS);
     }
 
     /** Fails if messages could not be settled, because there is no signature. */
     private CompletableFuture<MessageClaimer.Reader<ClaimedHttpMessage>> reader() {
-        return this.format.tokens().seal().thenApply((signer) -> (message, term) -> read(message, term, signer));
+        return this.codecs.tokens().signer().thenApply((signer) -> (message, term) -> read(message, term, signer));
     }
 
     private ClaimedHttpMessage read(ClaimedMessage message, MessageClaimer.Term term, LeaseTokenMac signer) {
-        Envelope envelope = this.format.codec().read(message.envelope());
+        Envelope envelope = this.codecs.codec().read(message.envelope());
         String payload = EnvelopeCodec.text(envelope);
         if (!Json.isReadable(payload) || payload.strip().equals("null")) {
             throw new PayloadConversionException(CauseMasking.NO_JSON, null);
@@ -116,7 +116,7 @@ public final class LongPolling {
             Duration wait) {
         ClaimLimiter permits = wait.isZero() ? this.polling : this.waiting;
         permits.take(queue);
-        PollRequest<ClaimedHttpMessage> request = new PollRequest<>(limit, lease, now() + wait.toNanos(),
+        WaitingClaim<ClaimedHttpMessage> request = new WaitingClaim<>(limit, lease, now() + wait.toNanos(),
                 new Answer(() -> permits.leave(queue)));
         if (!execute(() -> join(queue, request))) {
             request.answer().complete(List.of());
@@ -124,7 +124,7 @@ public final class LongPolling {
         return request.answer();
     }
 
-    private void join(QueueName queue, PollRequest<ClaimedHttpMessage> request) {
+    private void join(QueueName queue, WaitingClaim<ClaimedHttpMessage> request) {
         if (this.thread == null) {
             request.answer().complete(List.of());
             return;

@@ -2,7 +2,7 @@ package io.delayqueue.web.dashboard;
 
 import java.util.Locale;
 
-import io.delayqueue.web.http.ApiJsonMapper;
+import io.delayqueue.web.http.ApiViews;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -18,7 +18,7 @@ import tools.jackson.databind.node.ObjectNode;
 record Alert(Severity severity, String title, @Nullable String queue, String detail, String action) {
 
     ObjectNode toJson() {
-        return ApiJsonMapper.object()
+        return ApiViews.object()
             .put("severity", this.severity.name().toLowerCase(Locale.ROOT))
             .put("title", this.title)
             .put("queue", this.queue)

@@ -75,9 +75,13 @@ final class AlertEvaluator {
         }
         read.failures().forEach((queue, failure) -> alerts.add(unreadable(queue, failure)));
         Set<String> listened = (nodes != null) ? listened(nodes) : null;
+        Map<String, String> outages = (nodes != null) ? outages(nodes) : Map.of();
         queues.forEach((queue) -> {
             if (queue.paused()) {
                 alerts.add(paused(queue));
+            }
+            else if (outages.containsKey(queue.queue())) {
+                alerts.add(waits(queue, outages.get(queue.queue())));
             }
             else if (queue.oldestDue() != null) {
                 late(queue, queue.oldestDue(),
@@ -98,6 +102,28 @@ final class AlertEvaluator {
             .filter((listener) -> listener.running() && !listener.paused())
             .flatMap((listener) -> listener.queues().stream())
             .collect(Collectors.toSet());
+    }
+
+    /** Returns why a running listener handles nothing, by queue; one for each queue. */
+    private static Map<String, String> outages(List<NodeStatus> nodes) {
+        Map<String, String> outages = new HashMap<>();
+        nodes.forEach((node) -> node.listeners()
+            .stream()
+            .filter((listener) -> listener.outage() != null)
+            .forEach((listener) -> listener.queues()
+                .forEach((queue) -> outages.putIfAbsent(queue, "Node %s:%d of '%s' reports: %s.".formatted(node.host(),
+                        node.pid(), node.application(), listener.outage())))));
+        return outages;
+    }
+
+    private static Alert waits(QueueOverview queue, String outage) {
+        Duration oldest = queue.oldestDue();
+        String late = (oldest != null && oldest.compareTo(LATE) >= 0) ? ", the oldest for " + inWords(oldest) : "";
+        return new Alert(late.isEmpty() ? Severity.WARNING : Severity.ERROR, "The queue waits for another system",
+                queue.queue(), Json.line("%s Due messages: %d%s.".formatted(outage, queue.due(), late), MAX_DETAIL),
+                "Check that the broker or database is running, that this node can reach it, and that its user has the "
+                        + "permissions. The messages wait, no attempt counts, and one at a time is tried every ten "
+                        + "seconds.");
     }
 
     /**
@@ -130,20 +156,24 @@ final class AlertEvaluator {
     private static void late(QueueOverview queue, Duration oldest, boolean listened, List<Alert> alerts) {
         if (!listened && oldest.compareTo(UNCONSUMED) >= 0) {
             alerts.add(new Alert(Severity.ERROR, "The queue has no consumer", queue.queue(),
-                    ("%d messages are due, the oldest for %s. No node has a running listener for the queue, none of its messages "
+                    ("%s due, the oldest for %s. No node has a running listener for the queue, none of its messages "
                             + "is in flight, and no consumer has claimed from it over HTTP through this node within the last %d minutes.")
-                        .formatted(queue.due(), inWords(oldest), PERIOD.toMinutes()),
+                        .formatted(messagesAre(queue.due()), inWords(oldest), PERIOD.toMinutes()),
                     "Start an application that has a @DelayedListener for it, or resume its listeners on the nodes page. "
                             + "If it is consumed with receive or over HTTP, check that its consumers are running."));
         }
         else if (oldest.compareTo(LATE) >= 0) {
             alerts.add(new Alert((queue.leased() == 0) ? Severity.ERROR : Severity.WARNING, "The queue is behind",
                     queue.queue(),
-                    "%d messages are due and not started, the oldest for %s; %d are in flight.".formatted(queue.due(),
+                    "%s due and not started, the oldest for %s. In flight: %d.".formatted(messagesAre(queue.due()),
                             inWords(oldest), queue.leased()),
                     "If none is in flight, check the logs of its nodes. Otherwise increase the concurrency of its listener, start "
                             + "more nodes, or make its handler faster; if handlers hang, set a timeout for the listener."));
         }
+    }
+
+    private static String messagesAre(long count) {
+        return (count == 1) ? "1 message is" : count + " messages are";
     }
 
     private void lapsed(QueueOverview queue, List<Alert> alerts) {

@@ -1,5 +1,6 @@
 package io.delayqueue.web.dashboard;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Set;
@@ -10,8 +11,9 @@ import io.delayqueue.web.api.HistoryRoutes;
 import io.delayqueue.web.api.MessageRoutes;
 import io.delayqueue.web.api.QueueRoutes;
 import io.delayqueue.web.api.RestoreRoutes;
+import io.delayqueue.web.api.SearchRoutes;
 import io.delayqueue.web.http.AccessControl;
-import io.delayqueue.web.http.ApiRoutes;
+import io.delayqueue.web.http.RouteTable;
 import io.delayqueue.web.http.ApiSettings;
 import io.delayqueue.web.http.AuditPublisher;
 import io.delayqueue.web.http.Authority;
@@ -20,6 +22,7 @@ import io.delayqueue.web.http.Problem.Kind;
 import io.delayqueue.web.http.RequestDispatcher;
 import io.delayqueue.web.http.Responses;
 import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
 
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.http.HttpMethod;
@@ -57,23 +60,24 @@ public final class Dashboard {
      * Creates the dashboard.
      * @param path its path, without a slash at the end
      * @param access checks permissions
-     * @param sources its collaborators
+     * @param services its collaborators
      * @param events publishes each change
      */
-    public Dashboard(String path, AccessControl access, DashboardServices sources, ApplicationEventPublisher events) {
+    public Dashboard(String path, AccessControl access, DashboardServices services, ApplicationEventPublisher events) {
         this.path = path;
         this.page = PathPatternParser.defaultInstance.parse(path + "/{*file}");
         this.access = access;
-        ApiRoutes routes = new ApiRoutes(path + "/data");
+        RouteTable routes = new RouteTable(path + "/data");
         AuditPublisher audit = new AuditPublisher(events::publishEvent);
         // First, as it has more of a queue than the API.
-        new DashboardRoutes(sources).addTo(routes);
-        new QueueRoutes(sources.operations(), sources.inspector(), audit).addTo(routes);
-        new MessageRoutes(sources.operations(), audit).addTo(routes);
-        new HistoryRoutes(sources.history(), audit).addTo(routes);
-        new RestoreRoutes(sources.journal(), audit).addTo(routes);
-        new DeadLetterRoutes(sources.operations(), sources.inspector(), audit).addTo(routes);
-        new ListenerRoutes(sources.listeners(), audit).addTo(routes);
+        new DashboardRoutes(services).addTo(routes);
+        new QueueRoutes(services.operations(), services.inspector(), audit).addTo(routes);
+        new SearchRoutes(services.inspector(), services.history()).addTo(routes);
+        new MessageRoutes(services.operations(), audit).addTo(routes);
+        new HistoryRoutes(services.history(), audit).addTo(routes);
+        new RestoreRoutes(services.journal(), audit).addTo(routes);
+        new DeadLetterRoutes(services.operations(), services.inspector(), audit).addTo(routes);
+        new ListenerRoutes(services.listeners(), audit).addTo(routes);
         ApiSettings settings = new ApiSettings(path, MAX_BODY, MAX_PAGE, MAX_PAGE, MessageLimits.MAX_DURATION,
                 Duration.ZERO, MessageLimits.MAX_DURATION);
         this.data = new RequestDispatcher(settings, access, routes);
@@ -109,9 +113,19 @@ public final class Dashboard {
         return isData(within(request)) ? this.data.authorities(request) : Set.of(Authority.VIEW);
     }
 
-    /** Returns the response body for a caller without these authorities. */
-    public byte[] denialReason(HttpServletRequest request) {
-        return this.data.denialReason(request);
+    /**
+     * Writes the response to a caller without the needed authority: a page for a person,
+     * JSON for a script.
+     */
+    public void deny(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        if (!isData(within(request)) && DenialPage.isWanted(request)) {
+            DenialPage.write(response, this.access.denialReason(Set.of(Authority.VIEW)),
+                    this.access.principal(request));
+            return;
+        }
+        response.setStatus(HttpServletResponse.SC_FORBIDDEN);
+        response.setContentType("application/problem+json");
+        response.getOutputStream().write(this.data.denialReason(request));
     }
 
     private static String within(HttpServletRequest request) {
@@ -133,7 +147,10 @@ public final class Dashboard {
             return this.data.handle(request);
         }
         if (!this.access.permits(request.servletRequest(), Authority.VIEW)) {
-            return Responses.problem(new Problem(Kind.FORBIDDEN, this.access.denialReason(Set.of(Authority.VIEW))));
+            return ServerResponse.status(HttpServletResponse.SC_FORBIDDEN).build((servlet, response) -> {
+                deny(servlet, response);
+                return null;
+            });
         }
         if (!request.method().equals(HttpMethod.GET) && !request.method().equals(HttpMethod.HEAD)) {
             return Responses.problem(new Problem(Kind.METHOD, "Use one of GET, HEAD"), "GET, HEAD");

@@ -1,5 +1,7 @@
 package io.delayqueue.web.dashboard;
 
+import java.time.Duration;
+import java.util.Map;
 import java.util.stream.Stream;
 
 import io.delayqueue.DeadLetter;
@@ -8,12 +10,14 @@ import io.delayqueue.DeadLetterPage;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.journal.JournalOperations;
+import io.delayqueue.store.ServerMonitor;
 import io.delayqueue.web.api.DeadLetterRoutes;
-import io.delayqueue.web.api.KnownQueues;
-import io.delayqueue.web.http.ApiJsonMapper;
+import io.delayqueue.web.api.QueueExistenceCheck;
+import io.delayqueue.web.http.ApiViews;
 import io.delayqueue.web.http.ApiRequest;
-import io.delayqueue.web.http.ApiRoutes;
+import io.delayqueue.web.http.RouteTable;
 import io.delayqueue.web.http.Authority;
+import io.delayqueue.web.http.Json;
 import io.delayqueue.web.http.JsonObjectReader;
 import io.delayqueue.web.http.Responses;
 import org.jspecify.annotations.Nullable;
@@ -26,31 +30,47 @@ import org.springframework.web.servlet.function.ServerResponse;
 /** Serves the data of the dashboard that the API does not have. */
 final class DashboardRoutes {
 
+    private static final int MAX_DETAIL = 500;
+
     private final DelayQueueOperations operations;
 
     private final DelayQueueInspector inspector;
 
     private final OverviewCache overviews;
 
-    private final NodeThroughput throughput;
+    private final ServerMonitor server;
+
+    private final LatenessCounts throughput;
+
+    private final LatenessWindow lateness;
+
+    private final Duration objective;
+
+    private final NextHourCache nextHours;
 
     /** Whether the application records the history of messages. */
     private final boolean history;
 
     private final @Nullable JournalOperations journal;
 
-    DashboardRoutes(DashboardServices sources) {
-        this.operations = sources.operations();
-        this.inspector = sources.inspector();
-        this.overviews = new OverviewCache(sources.inspector(), sources.server(),
-                new AlertEvaluator(sources.consumed()), System::nanoTime, sources.commandTimeout());
-        this.throughput = new NodeThroughput(sources.listeners());
-        this.history = sources.history() != null;
-        this.journal = sources.journal();
+    DashboardRoutes(DashboardServices services) {
+        this.operations = services.operations();
+        this.inspector = services.inspector();
+        this.server = services.server();
+        this.overviews = new OverviewCache(services.inspector(), services.server(),
+                new AlertEvaluator(services.consumed()), System::nanoTime, services.commandTimeout());
+        this.throughput = new LatenessCounts(services.listeners());
+        this.lateness = new LatenessWindow(this.throughput::byQueue, System::nanoTime);
+        this.objective = services.latenessObjective();
+        this.nextHours = new NextHourCache(services.inspector(), System::nanoTime);
+        this.history = services.history() != null;
+        this.journal = services.journal();
     }
 
-    void addTo(ApiRoutes routes) {
+    void addTo(RouteTable routes) {
         routes.add(HttpMethod.GET, "/overview", Authority.VIEW, this::overview);
+        routes.add(HttpMethod.GET, "/next-hour", Authority.VIEW, this::nextHour);
+        routes.add(HttpMethod.GET, "/store", Authority.VIEW, this::store);
         routes.add(HttpMethod.GET, "/queues/{queue}", Authority.VIEW, this::queue);
         routes.add(HttpMethod.POST, "/queues/{queue}/dead-letters/search", Authority.VIEW, this::search);
     }
@@ -58,26 +78,54 @@ final class DashboardRoutes {
     private ServerResponse overview(ApiRequest request) {
         request.onlyQuery();
         OverviewCache.Snapshot snapshot = this.overviews.get();
-        ObjectNode json = ApiJsonMapper.object()
-            .put("now", ApiJsonMapper.time(snapshot.now()))
+        ObjectNode json = ApiViews.object()
+            .put("now", ApiViews.time(snapshot.now()))
             .put("principal", request.principal())
-            .put("history", this.history);
+            .put("history", this.history)
+            .put("objectiveMillis", this.objective.toMillis());
         ArrayNode authorities = json.putArray("authorities");
         Stream.of(Authority.values()).filter(request::permits).forEach((one) -> authorities.add(one.name()));
         ArrayNode queues = json.putArray("queues");
-        snapshot.read().overviews().forEach((queue) -> queues.add(ApiJsonMapper.overview(queue)));
-        json.set("failures", ApiJsonMapper.failures(snapshot.read()));
+        Map<String, Long> p99 = this.lateness.p99();
+        snapshot.read()
+            .overviews()
+            .forEach((queue) -> queues.add(ApiViews.overview(queue).put("latenessMillis", p99.get(queue.queue()))));
+        json.set("failures", ApiViews.failures(snapshot.read()));
         ArrayNode alerts = json.putArray("alerts");
         snapshot.alerts().forEach((alert) -> alerts.add(alert.toJson()));
         json.set("throughput", this.throughput.toJson(null));
         return Responses.json(json.put("more", snapshot.more()));
     }
 
+    private ServerResponse nextHour(ApiRequest request) {
+        request.onlyQuery();
+        NextHourCache.NextHour next = this.nextHours.get(this.overviews.get().read().overviews());
+        ObjectNode json = ApiViews.object().put("queues", next.queues());
+        ArrayNode minutes = json.putArray("minutes");
+        next.minutes()
+            .forEach((from, count) -> minutes
+                .add(ApiViews.object().put("from", ApiViews.time(from)).put("count", count)));
+        return Responses.json(json);
+    }
+
+    /** Answers at once, also while the store does not. */
+    private ServerResponse store(ApiRequest request) {
+        request.onlyQuery();
+        StoreStatus status = this.overviews.status();
+        String failure = status.failure();
+        return Responses.json(ApiViews.object()
+            .put("address", this.server.address())
+            .put("answers", status.answers())
+            .put("since", ApiViews.time(status.since()))
+            .put("lastAnswer", ApiViews.time(status.lastAnswer()))
+            .put("failure", (failure != null) ? Json.line(failure, MAX_DETAIL) : null));
+    }
+
     private ServerResponse queue(ApiRequest request) {
         request.onlyQuery();
         String queue = request.queue().value();
-        ObjectNode json = ApiJsonMapper.overview(KnownQueues.overview(this.inspector, request.queue()));
-        json.set("dueCounts", ApiJsonMapper.dueCounts(this.inspector.dueForecast(queue)));
+        ObjectNode json = ApiViews.overview(QueueExistenceCheck.overview(this.inspector, request.queue()));
+        json.set("dueCounts", ApiViews.dueCounts(this.inspector.dueForecast(queue)));
         json.set("throughput", this.throughput.toJson(queue));
         return Responses.json(json.put("ledger", this.journal != null && this.journal.covers(queue)));
     }
@@ -89,12 +137,15 @@ final class DashboardRoutes {
         DeadLetterFilter filter = DeadLetterRoutes.filter(request, body);
         DeadLetterPage page = this.operations.deadLetters(request.queue().value())
             .list(DeadLetterRoutes.cursor(body.text("cursor")), request.limit());
-        boolean open = request.permits(Authority.PAYLOAD);
-        ObjectNode json = ApiJsonMapper.object();
+        if (page.deadLetters().isEmpty()) {
+            QueueExistenceCheck.overview(this.inspector, request.queue());
+        }
+        boolean unmasked = request.permits(Authority.PAYLOAD);
+        ObjectNode json = ApiViews.object();
         ArrayNode array = json.putArray("deadLetters");
         for (DeadLetter found : page.deadLetters()) {
             if (filter.matches(found)) {
-                array.add(ApiJsonMapper.deadLetter(found, open));
+                array.add(ApiViews.deadLetter(found, unmasked));
             }
         }
         return Responses.json(json.put("nextCursor", page.nextCursor()));

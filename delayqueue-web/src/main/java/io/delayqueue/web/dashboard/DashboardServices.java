@@ -23,8 +23,10 @@ import org.jspecify.annotations.Nullable;
  * @param listeners the listeners of this node; returns {@code null} if it has none
  * @param consumed the queues that are consumed through this node without a listener
  * @param commandTimeout longest time to wait for one call of the store
+ * @param latenessObjective lateness up to which a queue counts as on time
  */
 public record DashboardServices(DelayQueueOperations operations, DelayQueueInspector inspector,
         @Nullable MessageHistory history, @Nullable JournalOperations journal, ServerMonitor server,
-        Supplier<@Nullable DelayedListenerRegistry> listeners, RemoteConsumerQueues consumed, Duration commandTimeout) {
+        Supplier<@Nullable DelayedListenerRegistry> listeners, RemoteConsumerQueues consumed, Duration commandTimeout,
+        Duration latenessObjective) {
 }

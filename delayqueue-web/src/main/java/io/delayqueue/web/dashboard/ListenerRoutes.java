@@ -8,10 +8,11 @@ import io.delayqueue.QueueName;
 import io.delayqueue.admin.AuditedOperationEvent.Outcome;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
+import io.delayqueue.listener.handler.HandlerOutage;
 import io.delayqueue.listener.poll.ListenerStatistics;
-import io.delayqueue.web.http.ApiJsonMapper;
+import io.delayqueue.web.http.ApiViews;
 import io.delayqueue.web.http.ApiRequest;
-import io.delayqueue.web.http.ApiRoutes;
+import io.delayqueue.web.http.RouteTable;
 import io.delayqueue.web.http.AuditPublisher;
 import io.delayqueue.web.http.AuditedOperation;
 import io.delayqueue.web.http.Authority;
@@ -40,7 +41,7 @@ final class ListenerRoutes {
         this.audit = audit;
     }
 
-    void addTo(ApiRoutes routes) {
+    void addTo(RouteTable routes) {
         routes.add(HttpMethod.GET, "/listeners", Authority.VIEW, this::list);
         routes.add(HttpMethod.POST, "/listeners/pause", Authority.OPERATE,
                 (request) -> act(request, "pause-listener", ListenerContainer::pause));
@@ -50,7 +51,7 @@ final class ListenerRoutes {
 
     private ServerResponse list(ApiRequest request) {
         request.onlyQuery();
-        ObjectNode json = ApiJsonMapper.object();
+        ObjectNode json = ApiViews.object();
         ArrayNode listeners = json.putArray("listeners");
         DelayedListenerRegistry registry = this.registry.get();
         if (registry != null) {
@@ -61,10 +62,11 @@ final class ListenerRoutes {
 
     private static ObjectNode listener(ListenerContainer listener) {
         ListenerStatistics statistics = listener.statistics();
-        ObjectNode json = ApiJsonMapper.object()
+        ObjectNode json = ApiViews.object()
             .put("id", listener.id())
             .put("running", listener.isRunning())
             .put("paused", listener.isPaused())
+            .put("outage", HandlerOutage.describe(listener.outage()))
             .put("inFlight", statistics.running())
             .put("handled", statistics.handled())
             .put("failed", statistics.failed())

@@ -2,6 +2,7 @@ package io.delayqueue.web.dashboard;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -35,6 +36,9 @@ final class OverviewCache {
 
     private static final long MAX_AGE = TimeUnit.SECONDS.toNanos(1);
 
+    /** Duration of a read after which the store counts as not answering. */
+    private static final long HANGS = TimeUnit.MILLISECONDS.toNanos(900);
+
     /** Stays below the timeout of the page. */
     private static final Duration MAX_WAIT = Duration.ofSeconds(10);
 
@@ -49,16 +53,12 @@ final class OverviewCache {
 
     private final LongSupplier nanoTime;
 
+    /** For the page alone, which shows when an outage began. */
+    private final InstantSource time = InstantSource.system();
+
     private final Duration maxWait;
 
     private final AlertEvaluator alerts;
-
-    private final ThreadPoolExecutor reader = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(), (task) -> {
-                Thread thread = new Thread(task, "delayqueue-dashboard");
-                thread.setDaemon(true);
-                return thread;
-            });
 
     private AlertEvaluator.@Nullable Moment clock;
 
@@ -73,6 +73,23 @@ final class OverviewCache {
 
     /** When the last read was complete. */
     private long readAt;
+
+    /** When the read under way began; {@code null} if there is none. */
+    private @Nullable Long pendingSince;
+
+    private @Nullable Instant lastAnswer;
+
+    /** When the first of the reads began that have failed since the last answer. */
+    private @Nullable Instant failingSince;
+
+    private @Nullable String failure;
+
+    private final ThreadPoolExecutor reader = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(), (task) -> {
+                Thread thread = new Thread(task, "delayqueue-dashboard");
+                thread.setDaemon(true);
+                return thread;
+            });
 
     /**
      * Creates a cache that has read nothing yet.
@@ -105,6 +122,7 @@ final class OverviewCache {
         synchronized (this) {
             if (this.latest.isDone() && this.nanoTime.getAsLong() - this.readAt >= MAX_AGE) {
                 this.latest = new CompletableFuture<>();
+                this.pendingSince = this.nanoTime.getAsLong();
                 refreshes = true;
             }
             shared = this.latest;
@@ -139,7 +157,9 @@ final class OverviewCache {
             failed = ex;
         }
         synchronized (this) {
+            remember(failed);
             this.readAt = this.nanoTime.getAsLong();
+            this.pendingSince = null;
         }
         if (failed != null) {
             refreshed.completeExceptionally(failed);
@@ -147,6 +167,34 @@ final class OverviewCache {
         else {
             refreshed.complete(snapshot);
         }
+    }
+
+    private void remember(@Nullable Throwable failed) {
+        Instant now = this.time.instant();
+        if (!(failed instanceof StoreUnavailableException)) { // a refusal is an answer
+            this.lastAnswer = now;
+            this.failingSince = null;
+            this.failure = null;
+            return;
+        }
+        this.failure = String.valueOf(failed.getMessage());
+        if (this.failingSince == null) {
+            this.failingSince = now.minusNanos(pendingNanos());
+        }
+    }
+
+    private long pendingNanos() {
+        return (this.pendingSince != null) ? this.nanoTime.getAsLong() - this.pendingSince : 0;
+    }
+
+    /** Returns whether the store answers. Does not call it. */
+    synchronized StoreStatus status() {
+        long pending = pendingNanos();
+        if (this.failingSince != null) {
+            return new StoreStatus(false, this.failingSince, this.lastAnswer, this.failure);
+        }
+        boolean hangs = pending >= HANGS;
+        return new StoreStatus(!hangs, hangs ? this.time.instant().minusNanos(pending) : null, this.lastAnswer, null);
     }
 
     private Snapshot read() {

@@ -33,7 +33,7 @@ final class ServerAlerts {
             case FORBIDS -> new Alert(Severity.ERROR, "The Redis user lacks a permission", null,
                     "%s returned: %s.".formatted(redis, issue.detail()),
                     "Permit the user this command on the keys of the namespace.");
-            case MUTE -> new Alert(Severity.WARNING, "The Redis user may not publish wake-ups", null,
+            case PUBLISH_DENIED -> new Alert(Severity.WARNING, "The Redis user may not publish wake-ups", null,
                     "%s rejects them. Messages may be found only by the safety poll, some seconds late."
                         .formatted(redis),
                     "Permit the user the channels '<namespace>:{*'.");

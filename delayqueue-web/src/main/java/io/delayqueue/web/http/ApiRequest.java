@@ -152,8 +152,8 @@ public final class ApiRequest {
     }
 
     private void requireJson() {
-        String type = ContentTypeFilter.typeOf(this.servlet);
-        if (type != null && ContentTypeFilter.isJson(type)) {
+        String type = ContentTypeHidingFilter.typeOf(this.servlet);
+        if (type != null && ContentTypeHidingFilter.isJson(type)) {
             return;
         }
         throw new ProblemException(new Problem(Kind.MEDIA_TYPE, "Content-Type %s: use application/json"

@@ -3,7 +3,7 @@ package io.delayqueue.web.http;
 import java.time.Duration;
 
 /**
- * Holds the limits of the API.
+ * Holds the base path and the limits of the API.
  *
  * @param path the base path, without a slash at the end
  * @param maxBodySize most bytes of a request's body

@@ -21,11 +21,11 @@ public final class RequestDispatcher {
 
     private final AccessControl access;
 
-    private final ApiRoutes routes;
+    private final RouteTable routes;
 
     private final RequestFailureLog failures = new RequestFailureLog(System::nanoTime);
 
-    public RequestDispatcher(ApiSettings settings, AccessControl access, ApiRoutes routes) {
+    public RequestDispatcher(ApiSettings settings, AccessControl access, RouteTable routes) {
         this.settings = settings;
         this.access = access;
         this.routes = routes;
@@ -36,7 +36,7 @@ public final class RequestDispatcher {
      * do: callers with none cannot find out which paths exist.
      */
     public Set<Authority> authorities(HttpServletRequest request) {
-        ApiRoutes.Match match = this.routes.match(request.getMethod(),
+        RouteTable.Match match = this.routes.match(request.getMethod(),
                 ServletRequestPathUtils.parseAndCache(request).pathWithinApplication());
         return (match != null) ? match.route().authorities() : Set.of(Authority.values());
     }
@@ -51,7 +51,7 @@ public final class RequestDispatcher {
      * {@code uri}.
      */
     public void recordPattern(ServerRequest request) {
-        ApiRoutes.Match match = this.routes.match(request.method().name(),
+        RouteTable.Match match = this.routes.match(request.method().name(),
                 request.requestPath().pathWithinApplication());
         if (match != null) {
             request.attributes().put(RouterFunctions.MATCHING_PATTERN_ATTRIBUTE, match.route().pattern());
@@ -68,7 +68,7 @@ public final class RequestDispatcher {
     }
 
     private ServerResponse answer(HttpServletRequest request, PathContainer path) {
-        ApiRoutes.Match match = this.routes.match(request.getMethod(), path);
+        RouteTable.Match match = this.routes.match(request.getMethod(), path);
         Set<Authority> needed = (match != null) ? match.route().authorities() : Set.of(Authority.values());
         if (needed.stream().noneMatch((authority) -> this.access.permits(request, authority))) {
             return Responses.problem(new Problem(Kind.FORBIDDEN, this.access.denialReason(needed)));

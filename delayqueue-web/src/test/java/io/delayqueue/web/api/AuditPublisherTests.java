@@ -42,9 +42,9 @@ import io.delayqueue.web.consume.HttpConsumerCodecs;
 import io.delayqueue.web.consume.HttpConsumerServices;
 import io.delayqueue.web.consume.LeaseToken;
 import io.delayqueue.web.consume.LeaseTokenService;
-import io.delayqueue.web.consume.LongPollLimits;
+import io.delayqueue.web.consume.ClaimLimits;
 import io.delayqueue.web.consume.TokenForger;
-import io.delayqueue.web.http.ApiRoutes;
+import io.delayqueue.web.http.RouteTable;
 import io.delayqueue.web.http.ApiSettings;
 import io.delayqueue.web.http.AuditPublisher;
 import io.delayqueue.web.http.AuditedOperation;
@@ -161,7 +161,7 @@ class AuditPublisherTests {
         };
         DelayQueueOperations operations = Mockito.mock(DelayQueueOperations.class, away);
         DelayQueueInspector inspector = Mockito.mock(DelayQueueInspector.class, away);
-        ApiRoutes routes = new ApiRoutes("");
+        RouteTable routes = new RouteTable("");
         new QueueRoutes(operations, inspector, this.audit).addTo(routes);
         new SendRoutes(operations, this.audit).addTo(routes);
         new MessageRoutes(operations, this.audit).addTo(routes);
@@ -204,7 +204,7 @@ class AuditPublisherTests {
                 Duration.ofHours(1), (failures) -> Duration.ZERO);
         return new HttpConsumerServices(components,
                 new HttpConsumerCodecs(new EnvelopeCodec(JsonMapper.shared()), TOKENS), (queue) -> settings,
-                new LongPollLimits(10, 10), publisher);
+                new ClaimLimits(10, 10), publisher);
     }
 
     private static ServerRequest request(String method, String path, String body) {
@@ -222,7 +222,7 @@ class AuditPublisherTests {
     @Test
     void publishesFiltersAsCompleteJson() {
         String hostile = "\u202e\u2028\n\"]}\u0000";
-        DeadLetterFilter filter = new DeadLetterFilter("o", hostile, null, Instant.EPOCH, null);
+        DeadLetterFilter filter = new DeadLetterFilter("o", hostile, null, Instant.EPOCH, null, null);
 
         String text = DeadLetterRoutes.text(filter, null);
 

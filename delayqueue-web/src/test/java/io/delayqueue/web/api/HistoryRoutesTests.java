@@ -1,6 +1,7 @@
 package io.delayqueue.web.api;
 
 import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
 
 import io.delayqueue.CancelResult;
@@ -98,6 +99,11 @@ class HistoryRoutesTests {
                     return List.of(new HistoryEntry(at, Event.SENT, "shop@host:42", null, "SCHEDULED, due at " + at),
                             new HistoryEntry(at, Event.FAILED, "shop@host:42", 1,
                                     "java.lang.IllegalStateException: card 4711 is blocked"));
+                }
+
+                @Override
+                public List<String> queuesOf(String id, Collection<String> queues) {
+                    return List.copyOf(queues);
                 }
 
                 @Override

@@ -88,7 +88,9 @@ class HttpConventionsTests {
         }
         assertThat(server.call(ApiServer.ALL, "DELETE", QUEUES + "emptied", null).status()).isEqualTo(204);
         assertThat(server.get(QUEUES + "emptied").status()).isEqualTo(404);
-        server.call(ApiServer.ALL, "PUT", QUEUES + "emptied/pause", "{}");
+        assertThat(server.call(ApiServer.ALL, "PUT", QUEUES + "emptied/pause", "{}").problem()).isEqualTo("not-found");
+        assertThat(server.get(QUEUES + "emptied").status()).as("not paused into being").isEqualTo(404);
+        server.operations().pause("emptied");
         assertThat(server.get(QUEUES + "emptied").status()).as("paused").isEqualTo(200);
         assertThat(server.get(QUEUES + "emptied/messages").status()).as("paused").isEqualTo(200);
     }

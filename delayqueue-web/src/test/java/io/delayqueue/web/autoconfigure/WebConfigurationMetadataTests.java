@@ -1,8 +1,7 @@
 package io.delayqueue.web.autoconfigure;
 
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -13,10 +12,18 @@ import io.delayqueue.autoconfigure.ConfigurationDocsTests;
 import io.delayqueue.autoconfigure.ConfigurationMetadataTests;
 import io.delayqueue.fixtures.application.ConfigurationMetadata;
 import io.delayqueue.fixtures.application.ConfigurationMetadata.Property;
+import io.delayqueue.fixtures.application.DocumentationBlocks;
+import io.delayqueue.fixtures.application.DocumentationBlocks.Block;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+
+import org.springframework.boot.context.properties.bind.BindHandler;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -37,7 +44,7 @@ class WebConfigurationMetadataTests extends ConfigurationMetadataTests {
         ConfigurationDocsTests.assertDocumented((property) -> property.startsWith("delayqueue.web."));
     }
 
-    Stream<Path> pages() throws IOException {
+    Stream<Path> pages() {
         return DocumentationTests.pages();
     }
 
@@ -48,6 +55,18 @@ class WebConfigurationMetadataTests extends ConfigurationMetadataTests {
 
         assertThat(DocumentationTests.properties(page).filter((name) -> name.startsWith("delayqueue.web")))
             .allSatisfy((name) -> assertThat(known).anyMatch((property) -> (property + ".").startsWith(name + ".")));
+    }
+
+    @Test
+    void yamlOfThePagesCanBeBound() {
+        List<Block> blocks = DocumentationBlocks.in("yaml")
+            .stream()
+            .filter((block) -> block.code().startsWith("delayqueue.web"))
+            .toList();
+        assertThat(blocks).isNotEmpty()
+            .allSatisfy((block) -> new Binder(new MapConfigurationPropertySource(block.properties())).bindOrCreate(
+                    "delayqueue.web", Bindable.of(DelayQueueWebProperties.class),
+                    new NoUnboundElementsBindHandler(BindHandler.DEFAULT)));
     }
 
 }

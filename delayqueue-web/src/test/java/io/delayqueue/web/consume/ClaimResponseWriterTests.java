@@ -21,7 +21,7 @@ import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.Partition;
 import io.delayqueue.web.consume.ApiServer.Reply;
-import io.delayqueue.web.http.ApiJsonMapper;
+import io.delayqueue.web.http.ApiViews;
 import jakarta.servlet.http.HttpServletResponse;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -213,7 +213,7 @@ class ClaimResponseWriterTests {
     }
 
     private ServerResponse answer() {
-        return this.handOver.answer(MESSAGES, (messages) -> ApiJsonMapper.object().put("messages", messages.size()),
+        return this.handOver.answer(MESSAGES, (messages) -> ApiViews.object().put("messages", messages.size()),
                 (outcome) -> this.outcomes.add(outcome.name()));
     }
 

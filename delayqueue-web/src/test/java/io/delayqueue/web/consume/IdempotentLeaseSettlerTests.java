@@ -79,7 +79,7 @@ class IdempotentLeaseSettlerTests {
         answers(0, first);
         answers(1, second);
 
-        CompletableFuture<?> all = this.settlements.leases().acknowledgeAll(List.of(lease(0, "a"), lease(1, "b")));
+        CompletableFuture<?> all = this.settlements.settler().acknowledgeAll(List.of(lease(0, "a"), lease(1, "b")));
 
         assertThatThrownBy(all::join).cause()
             .isInstanceOfSatisfying(DelayQueueException.class,
@@ -91,7 +91,7 @@ class IdempotentLeaseSettlerTests {
         answers(0, List.of(true));
         answers(1, new IllegalStateException("a defect"));
 
-        assertThatThrownBy(this.settlements.leases().acknowledgeAll(List.of(lease(0, "a"), lease(1, "b")))::join)
+        assertThatThrownBy(this.settlements.settler().acknowledgeAll(List.of(lease(0, "a"), lease(1, "b")))::join)
             .hasRootCauseInstanceOf(IllegalStateException.class);
     }
 
@@ -101,7 +101,7 @@ class IdempotentLeaseSettlerTests {
         answers(1, List.of(false));
         List<Lease> leases = new ArrayList<>(List.of(lease(0, "a"), lease(1, "b"), lease(0, "a")));
 
-        assertThat(this.settlements.leases().acknowledgeAll(leases).join())
+        assertThat(this.settlements.settler().acknowledgeAll(leases).join())
             .containsOnlyKeys(lease(0, "a"), lease(1, "b"))
             .containsEntry(lease(0, "a"), true)
             .containsEntry(lease(1, "b"), false);

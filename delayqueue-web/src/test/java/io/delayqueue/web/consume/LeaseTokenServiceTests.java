@@ -116,8 +116,8 @@ class LeaseTokenServiceTests {
     @Test
     void callersShareARead() {
         this.store.hang();
-        CompletableFuture<LeaseTokenMac> one = this.tokens.seal();
-        CompletableFuture<LeaseTokenMac> other = this.tokens.seal();
+        CompletableFuture<LeaseTokenMac> one = this.tokens.signer();
+        CompletableFuture<LeaseTokenMac> other = this.tokens.signer();
         assertThat(one).isNotDone();
         this.store.goOn();
 
@@ -154,15 +154,15 @@ class LeaseTokenServiceTests {
     void withoutASecretNothingIsSignedAndNothingIsClaimed() {
         this.store.failure = new StoreUnavailableException("away", Effect.UNKNOWN, null);
 
-        assertThatThrownBy(this.tokens.seal()::join).cause()
+        assertThatThrownBy(this.tokens.signer()::join).cause()
             .isInstanceOfSatisfying(DelayQueueException.class,
                     (failure) -> assertThat(failure.effect()).isEqualTo(Effect.NONE));
         this.store.failure = null;
-        assertThat(this.tokens.seal()).isCompleted();
+        assertThat(this.tokens.signer()).isCompleted();
     }
 
     private static String signed(LeaseTokenService node) {
-        return node.seal().join().text(TOKEN);
+        return node.signer().join().text(TOKEN);
     }
 
     private static void assertRejected(CompletableFuture<LeaseToken> verified) {

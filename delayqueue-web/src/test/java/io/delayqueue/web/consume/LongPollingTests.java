@@ -101,7 +101,7 @@ class LongPollingTests {
                 (failures) -> Duration.ZERO);
         this.consumers = new HttpConsumerServices(components,
                 new HttpConsumerCodecs(this.codec, new LeaseTokenService(SecretStore.inMemory(), "polls")),
-                (queue) -> settings, new LongPollLimits(100, 100), this.publisher);
+                (queue) -> settings, new ClaimLimits(100, 100), this.publisher);
         this.consumers.start();
     }
 
@@ -183,7 +183,7 @@ class LongPollingTests {
     @Test
     void waitingClaimsAreLimitedInTotalAndPerQueue() {
         this.consumers.stop();
-        ClaimLimiter permits = new ClaimLimiter(new LongPollLimits(3, 2), "waiting");
+        ClaimLimiter permits = new ClaimLimiter(new ClaimLimits(3, 2), "waiting");
         permits.take(QUEUE);
         permits.take(QUEUE);
         assertThatExceptionOfType(ProblemException.class).isThrownBy(() -> permits.take(QUEUE))

@@ -132,7 +132,7 @@ public final class TokenForger {
 
     /** Returns a token that verifies, of a lease that need not exist. */
     public static String sealed(LeaseTokenService tokens, LeaseToken token) {
-        return tokens.seal().join().text(token);
+        return tokens.signer().join().text(token);
     }
 
 }

@@ -38,7 +38,7 @@ class AlertEvaluatorTests {
 
     private static NodeStatus node(boolean running, boolean paused) {
         return new NodeStatus("n", "shop", "host", 1, null, START, START,
-                List.of(new NodeStatus.ListenerStatus("l", List.of("orders"), 10, 10, running, paused)));
+                List.of(new NodeStatus.ListenerStatus("l", List.of("orders"), 10, 10, running, paused, null)));
     }
 
     private static Moment after(Duration elapsed, Duration jump) {
@@ -74,6 +74,26 @@ class AlertEvaluatorTests {
         assertThat(find(due, node(true, false))).isEmpty();
     }
 
+    /** More handlers would not help. */
+    @Test
+    void alertsOfAQueueThatWaitsForABroker() {
+        NodeStatus waiting = new NodeStatus("n", "shop", "host", 1, null, START, START,
+                List.of(new NodeStatus.ListenerStatus("forward.orders", List.of("orders"), 10, 10, true, false,
+                        "Messages of queue 'orders' cannot be forwarded to 'kafka:orders' for 2 min")));
+
+        assertThat(find(queue(Duration.ofMinutes(2), 0, 0, false), waiting)).singleElement().satisfies((alert) -> {
+            assertThat(alert.severity()).isEqualTo(Severity.ERROR);
+            assertThat(alert.title()).isEqualTo("The queue waits for another system");
+            assertThat(alert.queue()).isEqualTo("orders");
+            assertThat(alert.detail()).isEqualTo("Node host:1 of 'shop' reports: Messages of queue 'orders' cannot be "
+                    + "forwarded to 'kafka:orders' for 2 min. Due messages: 5, the oldest for 2 min.");
+        });
+        assertThat(find(queue(null, 0, 0, false), waiting)).extracting(Alert::severity)
+            .containsExactly(Severity.WARNING);
+        assertThat(find(queue(Duration.ofMinutes(2), 0, 0, true), waiting)).extracting(Alert::title)
+            .containsExactly("The queue is paused");
+    }
+
     @Test
     void doesNotAlertForAQueueConsumedOverHttp() {
         QueueOverview due = queue(Duration.ofSeconds(11), 0, 0, false);
@@ -102,8 +122,8 @@ class AlertEvaluatorTests {
 
     @Test
     void writesDurationsInTheirTwoLargestUnits() {
-        Map.of(Duration.ofMillis(108_900), "for 1 min 48 s;", Duration.ofMinutes(2), "for 2 min;",
-                Duration.ofSeconds(7_205), "for 2 h;", Duration.ofMinutes(3_000), "for 2 d 2 h;")
+        Map.of(Duration.ofMillis(108_900), "for 1 min 48 s.", Duration.ofMinutes(2), "for 2 min.",
+                Duration.ofSeconds(7_205), "for 2 h.", Duration.ofMinutes(3_000), "for 2 d 2 h.")
             .forEach((oldest, words) -> assertThat(find(queue(oldest, 1, 0, false))).singleElement()
                 .satisfies((trouble) -> assertThat(trouble.detail()).contains(words)));
     }
@@ -160,7 +180,7 @@ class AlertEvaluatorTests {
         assertThat(find(List.of(), List.of(), List.of(fault), after(Duration.ZERO, Duration.ZERO))).singleElement()
             .satisfies((trouble) -> {
                 assertThat(trouble.detail()).startsWith("Redis at 10.0.0.7:6379 ");
-                assertThat(trouble.detail().contains("allkeys-lru")).isEqualTo(kind != ServerIssue.Kind.MUTE);
+                assertThat(trouble.detail().contains("allkeys-lru")).isEqualTo(kind != ServerIssue.Kind.PUBLISH_DENIED);
                 assertThat(trouble.action()).isNotEmpty();
                 assertThat(trouble.severity()).isNotEqualTo(Severity.INFO);
             });

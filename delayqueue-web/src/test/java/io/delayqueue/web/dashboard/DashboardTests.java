@@ -95,7 +95,8 @@ class DashboardTests {
     @ParameterizedTest
     @ValueSource(strings = { "index.html", "main.js", "store.js", "throughput.js", "history.js", "frame.js", "queue.js",
             "dead-letters.js", "message.js", "transitions.js", "nodes.js", "overview.js", "alerts.js", "plots.js",
-            "dialog.js", "format.js", "dashboard.css" })
+            "dialog.js", "format.js", "scan.js", "search.js", "address.js", "pages.js", "forget.js", "outage.js",
+            "lateness.js", "next-hour.js", "icons.js", "copy.js", "dashboard.css" })
     void usesNoAbsolutePaths(String file) throws IOException {
         assertThat(source(file)).doesNotContainPattern("(src|href|fetch|from|url)[=(\\s]*['\"`](/|https?:|//)");
     }
@@ -107,7 +108,8 @@ class DashboardTests {
             .compile("innerHTML|outerHTML|insertAdjacentHTML|document\\.write|unsafe|eval\\(|Function\\(");
         for (String file : List.of("main.js", "store.js", "format.js", "frame.js", "dialog.js", "plots.js",
                 "throughput.js", "history.js", "overview.js", "queue.js", "message.js", "transitions.js",
-                "dead-letters.js", "nodes.js", "alerts.js")) {
+                "dead-letters.js", "nodes.js", "alerts.js", "scan.js", "search.js", "address.js", "pages.js",
+                "forget.js", "outage.js", "lateness.js", "next-hour.js", "icons.js", "copy.js")) {
             assertThat(source(file)).doesNotContainPattern(unsafe);
         }
         assertThat(source("index.html")).doesNotContainPattern("(?i)style=|\\son[a-z]+=|<script>|<style>");
@@ -184,6 +186,24 @@ class DashboardTests {
         assertThat(reply.problem()).isEqualTo("cross-site");
     }
 
+    /** A script gets JSON; a browser shows the page to a person. */
+    @Test
+    void explainsToAPersonWhyAccessIsDenied() {
+        Reply reply = server.send("GET", PAGE + "/", null,
+                (request) -> request.header("Authorization", ApiServer.basic(ApiServer.NONE))
+                    .header("Accept", "text/html,application/xhtml+xml"));
+        assertThat(reply.status()).isEqualTo(403);
+        assertThat(reply.header("Content-Type")).isEqualTo("text/html;charset=UTF-8");
+        assertThat(reply.body()).contains("You have no access to this dashboard", "DELAYQUEUE_VIEW",
+                "signed in as <strong>none</strong>");
+        assertThat(server.call(ApiServer.NONE, "GET", PAGE + "/", null).problem()).isEqualTo("forbidden");
+        assertThat(server
+            .send("GET", PAGE + "/data/overview", null,
+                    (request) -> request.header("Authorization", ApiServer.basic(ApiServer.NONE))
+                        .header("Accept", "text/html"))
+            .problem()).isEqualTo("forbidden");
+    }
+
     @Test
     void returnsAllQueuesAtOnce() {
         server.operations().send("orders", Map.of("order", 1), Duration.ofHours(1));
@@ -222,6 +242,8 @@ class DashboardTests {
 
     @Test
     void pausesAQueueUntilATime() {
+        assertThat(server.call(ApiServer.ALL, "PUT", QUEUES + "pausing/pause", "{}").status()).isEqualTo(404);
+        server.operations().send("pausing", Map.of(), Duration.ofHours(1));
         Reply paused = server.call(ApiServer.ALL, "PUT", QUEUES + "pausing/pause", "{\"forMillis\": 60000}");
         assertThat(paused.json().path("alreadyPaused").booleanValue()).isFalse();
         assertThat(paused.json().path("until").isString()).isTrue();
@@ -236,9 +258,9 @@ class DashboardTests {
     @CsvSource(delimiter = '|', value = { "messages/cancel|{\"ids\": []}", "messages/cancel|{\"ids\": [1]}",
             "messages/cancel|{\"ids\": [\"a b\"]}", "messages/reschedule|{\"ids\": [\"a\"], \"delayMillis\": -1}",
             "PUT pause|{\"forMillis\": -1}", "PUT pause|{\"forMillis\": 1, \"until\": \"2030-01-01T00:00:00Z\"}",
-            "PUT pause|{\"until\": \"soon\"}", "dead-letters/purge|{\"filter\": {}, \"cursor\": \"../1\"}",
-            "dead-letters/purge|{\"filter\": {}}", "dead-letters/search|{\"filter\": {}, \"cursor\": \"<b>\"}",
-            "dead-letters/search|{}" })
+            "PUT pause|{\"until\": \"soon\"}", "dead-letters/count|{\"filter\": {\"causeGroup\": \"x\"}}",
+            "dead-letters/purge|{\"filter\": {}, \"cursor\": \"../1\"}", "dead-letters/purge|{\"filter\": {}}",
+            "dead-letters/search|{\"filter\": {}, \"cursor\": \"<b>\"}", "dead-letters/search|{}" })
     void rejectsInvalidRequests(String route, String body) {
         boolean put = route.startsWith("PUT ");
         Reply reply = server.call(ApiServer.ALL, put ? "PUT" : "POST", QUEUES + "q/" + route.replace("PUT ", ""), body);

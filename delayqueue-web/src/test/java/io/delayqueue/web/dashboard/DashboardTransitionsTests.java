@@ -2,6 +2,7 @@ package io.delayqueue.web.dashboard;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -105,6 +106,11 @@ class DashboardTransitionsTests {
                                     new HistoryEntry(at.plusSeconds(1), Event.CLAIMED, "shop@host:42", 1, null),
                                     new HistoryEntry(at.plusSeconds(2), Event.FAILED, "shop@host:42", 1,
                                             "java.lang.IllegalStateException: The printer is out of paper"));
+                }
+
+                @Override
+                public List<String> queuesOf(String id, Collection<String> queues) {
+                    return List.copyOf(queues);
                 }
 
                 @Override

@@ -92,14 +92,19 @@ class DashboardViewerTests {
         browser.awaitText("Alerts");
         redis.suspend();
         try {
-            browser.awaitText("The store did not answer");
-            assertThat(browser.find("main [role=alert]").getText()).contains("This page retries automatically");
+            browser.awaitText("has not answered since");
+            assertThat(browser.find("main [role=alert]").getText()).contains("Redis at localhost:" + redis.port(),
+                    "Still works", "The data below is as of", "This page retries automatically");
+            assertThat(browser.find("main").getDomAttribute("class")).isEqualTo("stale");
+            browser.driver().get(site.address() + "?fresh#/");
+            browser.awaitText("Redis at localhost:%d has not answered since".formatted(redis.port()));
         }
         finally {
             redis.resume();
         }
         await().atMost(Duration.ofMinutes(1))
-            .untilAsserted(() -> assertThat(browser.text()).doesNotContain("The store did not answer"));
+            .untilAsserted(
+                    () -> assertThat(browser.text()).contains("All queues").doesNotContain("has not answered since"));
         assertThat(browser.driver().findElements(By.cssSelector("main [role=alert]"))).isEmpty();
     }
 

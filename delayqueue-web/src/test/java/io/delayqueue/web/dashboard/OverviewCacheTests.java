@@ -115,7 +115,7 @@ class OverviewCacheTests {
             synchronized (this.cache) {
                 come.incrementAndGet();
             }
-        }).get(10, TimeUnit.SECONDS);
+        }).get(60, TimeUnit.SECONDS);
         this.clock.addAndGet(TimeUnit.MINUTES.toNanos(1));
         answer.countDown();
         for (Future<OverviewCache.Snapshot> look : looks) {
@@ -198,7 +198,7 @@ class OverviewCacheTests {
             .extracting(Alert::title)
             .contains(title);
         verify(this.server, times(2)).check();
-        secondCheck.complete(List.of(new ServerIssue(Kind.MUTE, "", "")));
+        secondCheck.complete(List.of(new ServerIssue(Kind.PUBLISH_DENIED, "", "")));
         this.clock.addAndGet(TimeUnit.SECONDS.toNanos(1));
         assertThat(this.cache.get().alerts()).extracting(Alert::title)
             .contains("The Redis user may not publish wake-ups")

@@ -50,6 +50,12 @@ public class AuthorityMatrixTests {
             new Row("POST", "/queues/q/dead-letters/purge", BEFORE, "operate"), //
             new Row("PUT", "/queues/q-paused/pause", "{}", "operate"), //
             new Row("DELETE", "/queues/q-paused/pause", null, "operate"), //
+            new Row("GET", "/queues/q/schedules", null, "view"), //
+            new Row("GET", "/queues/q/schedules/by-name?name=n", null, "view"), //
+            new Row("DELETE", "/queues/q/schedules/by-name?name=n", null, "operate"), //
+            new Row("PUT", "/queues/q/schedules/by-name/pause?name=n", null, "operate"), //
+            new Row("DELETE", "/queues/q/schedules/by-name/pause?name=n", null, "operate"), //
+            new Row("POST", "/queues/q/schedules/by-name/trigger?name=n", null, "operate"), //
             new Row("POST", "/queues/q/restore", "{}", "operate"), //
             new Row("POST", "/queues/q/messages", "{\"payload\": 1}", "send"), //
             new Row("POST", "/queues/q/messages/batch", "{\"messages\": [{\"payload\": 1}]}", "send"), //
@@ -67,6 +73,11 @@ public class AuthorityMatrixTests {
             new Row("POST", "/queues/q/leases/release", "{" + TOKEN + "}", "consume"), //
             new Row("POST", "/queues/q/leases/dead-letter", "{" + TOKEN + ", \"reason\": \"r\"}", "consume"), //
             new Row("GET", "/queues/q/dead-letters", null, "view"), //
+            new Row("GET", "/queues/q/dead-letters/causes", null, "view"), //
+            new Row("GET", "/queues/q/due-histogram", null, "view"), //
+            new Row("GET", "/queues/q/retrying", null, "view"), //
+            new Row("GET", "/queues/q/scan?selection=RETRYING&idPrefix=1", null, "view"), //
+            new Row("GET", "/search?id=1", null, "view"), //
             new Row("GET", "/queues/q/dead-letters/by-id?deadLetterId=1~1", null, "view"), //
             new Row("POST", "/queues/q/dead-letters/by-id/redrive?deadLetterId=1~1", "{}", "operate"), //
             new Row("DELETE", "/queues/q/dead-letters/by-id?deadLetterId=1~1", null, "operate"));

@@ -1,6 +1,6 @@
 package io.delayqueue.web.http;
 
-import io.delayqueue.store.CauseMasking;
+import io.delayqueue.CauseMasking;
 import io.delayqueue.web.consume.ApiServer;
 import io.delayqueue.web.consume.ApiServer.Reply;
 import org.junit.jupiter.api.Tag;

@@ -13,6 +13,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.amqp.core.Message;
 import org.springframework.amqp.core.MessageProperties;
@@ -21,19 +23,26 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Tests the forwarding of due messages to a broker of AMQP 0-9-1, as RabbitMQ is. */
 @Tag("server")
+@ParameterizedClass
+@EnumSource
 @ExtendWith(OutputCaptureExtension.class)
 class AmqpForwardTests extends DepotTestBase {
 
-    private final AmqpBroker broker = AmqpBroker.SHARED;
+    private final AmqpBroker broker;
 
     private final String exchange = "exchange-" + UUID.randomUUID();
 
     private String timeout = "1s";
 
     private final String target = "queue-" + UUID.randomUUID();
+
+    AmqpForwardTests(AmqpBroker.Product product) {
+        this.broker = product.shared();
+    }
 
     @BeforeEach
     void declare() {
@@ -178,6 +187,35 @@ class AmqpForwardTests extends DepotTestBase {
 
         assertAllForwarded();
         assertGroups(takeIds(), 2, 2);
+    }
+
+    /**
+     * RabbitMQ accepts data from a connection that it has blocked, and handles it once
+     * the alarm is over. So a message that is published again and again would arrive as
+     * often.
+     */
+    @Test
+    void aMemoryAlarmCausesNoCopyForEachProbe(CapturedOutput output) {
+        assumeTrue(this.broker.server() instanceof RabbitMqServer, "Only RabbitMQ has alarms");
+        RabbitMqServer server = (RabbitMqServer) this.broker.server();
+        start("created", "--delayqueue.listener.max-attempts=1");
+        queue().send(QUEUE, "before");
+        assertAllForwarded();
+        server.memoryAlarm(true);
+        try {
+            queue().send(QUEUE, "head", "content", Duration.ZERO);
+            await().atMost(LIMIT).until(() -> count(output, AWAY) == 1);
+            // Real time: the alarm lasts for several probes.
+            await().pollDelay(Duration.ofSeconds(15)).atMost(LIMIT).until(() -> true);
+        }
+        finally {
+            server.memoryAlarm(false);
+        }
+
+        assertAllForwarded();
+        List<String> ids = takeIds();
+        assertThat(ids.stream().filter("head"::equals).count()).isBetween(1L, 2L);
+        assertThat(count(output, BACK)).isOne();
     }
 
 }

@@ -10,6 +10,8 @@ import io.delayqueue.DelayedMessage;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.intake.Intake;
+import io.delayqueue.intake.IntakeGroup;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
 import io.delayqueue.template.DelayQueueTemplate;
@@ -125,6 +127,16 @@ abstract class DepotTestBase {
     /** Returns the listener that forwards the messages. */
     ListenerContainer listener() {
         return this.contexts.get(0).getBean(DelayedListenerRegistry.class).require("forward." + QUEUE);
+    }
+
+    /** Returns the only intake. */
+    Intake intake() {
+        return this.contexts.get(0)
+            .getBeanProvider(IntakeGroup.class)
+            .stream()
+            .flatMap((group) -> group.intakes().stream())
+            .findFirst()
+            .orElseThrow();
     }
 
     static long count(CapturedOutput output, String line) {

@@ -3,6 +3,7 @@ package io.delayqueue.depot;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -22,10 +23,23 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.acl.AccessControlEntry;
+import org.apache.kafka.common.acl.AccessControlEntryFilter;
+import org.apache.kafka.common.acl.AclBinding;
+import org.apache.kafka.common.acl.AclBindingFilter;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.acl.AclPermissionType;
+import org.apache.kafka.common.resource.PatternType;
+import org.apache.kafka.common.resource.ResourcePattern;
+import org.apache.kafka.common.resource.ResourcePatternFilter;
+import org.apache.kafka.common.resource.ResourceType;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.Deserializer;
 import org.apache.kafka.common.serialization.StringDeserializer;
-import org.apache.kafka.common.serialization.StringSerializer;
 
 import org.springframework.kafka.test.EmbeddedKafkaKraftBroker;
+
+import static org.awaitility.Awaitility.await;
 
 /**
  * Runs a broker of Kafka in this JVM, once for all tests. Clients reach it through a
@@ -39,7 +53,7 @@ final class KafkaBroker {
 
     private final TcpProxy proxy;
 
-    private final KafkaProducer<String, String> producer;
+    private final KafkaProducer<byte[], byte[]> producer;
 
     private KafkaBroker() {
         int port = TcpProxy.freePort();
@@ -47,11 +61,13 @@ final class KafkaBroker {
         this.broker.brokerProperty("advertised.listeners", "EXTERNAL://127.0.0.1:" + port);
         this.broker.brokerProperty("auto.create.topics.enable", "false");
         this.broker.brokerProperty("group.initial.rebalance.delay.ms", "0");
+        this.broker.brokerProperty("authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer");
+        this.broker.brokerProperty("allow.everyone.if.no.acl.found", "true");
         this.broker.afterPropertiesSet();
         String address = this.broker.getBrokersAsString();
         this.proxy = TcpProxy.between(port, Integer.parseInt(address.substring(address.lastIndexOf(':') + 1)));
-        this.producer = new KafkaProducer<>(Map.of("bootstrap.servers", bootstrapServers()), new StringSerializer(),
-                new StringSerializer());
+        this.producer = new KafkaProducer<>(Map.of("bootstrap.servers", bootstrapServers()), new ByteArraySerializer(),
+                new ByteArraySerializer());
     }
 
     TcpProxy proxy() {
@@ -75,7 +91,44 @@ final class KafkaBroker {
             .all());
     }
 
-    void send(ProducerRecord<String, String> record) {
+    /** Deletes a topic; the same name may be used again. */
+    void deleteTopic(String name) {
+        withAdmin((admin) -> admin.deleteTopics(List.of(name)).all());
+        await().atMost(1, TimeUnit.MINUTES)
+            .until(() -> !withAdmin((admin) -> admin.listTopics().names()).contains(name));
+    }
+
+    /** Denies one operation on a topic to everyone, this object included. */
+    void deny(AclOperation operation, String topic) {
+        withAdmin((admin) -> admin
+            .createAcls(List.of(rule(topic, operation, AclPermissionType.DENY),
+                    rule(topic, AclOperation.ALL, AclPermissionType.ALLOW)))
+            .all());
+    }
+
+    private static AclBinding rule(String topic, AclOperation operation, AclPermissionType permission) {
+        return new AclBinding(new ResourcePattern(ResourceType.TOPIC, topic, PatternType.LITERAL),
+                new AccessControlEntry("User:ANONYMOUS", "*", operation, permission));
+    }
+
+    /** Allows everything on a topic. */
+    void allow(String topic) {
+        withAdmin((admin) -> admin.deleteAcls(
+                List.of(new AclBindingFilter(new ResourcePatternFilter(ResourceType.TOPIC, topic, PatternType.LITERAL),
+                        AccessControlEntryFilter.ANY)))
+            .all());
+    }
+
+    /** Sends a record with a key and a value that are texts. */
+    void send(String topic, String key, String value, Map<String, String> headers) {
+        Map<String, byte[]> bytes = new HashMap<>();
+        headers.forEach((name, text) -> bytes.put(name, text.getBytes(StandardCharsets.UTF_8)));
+        send(topic, key.getBytes(StandardCharsets.UTF_8), value.getBytes(StandardCharsets.UTF_8), bytes);
+    }
+
+    void send(String topic, byte[] key, byte[] value, Map<String, byte[]> headers) {
+        ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, key, value);
+        headers.forEach(record.headers()::add);
         try {
             this.producer.send(record).get(1, TimeUnit.MINUTES);
         }
@@ -109,9 +162,13 @@ final class KafkaBroker {
 
     /** Returns all records of a topic, each partition in the order of its offsets. */
     List<ConsumerRecord<String, String>> records(String topic) {
-        try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(
-                Map.of("bootstrap.servers", bootstrapServers(), "isolation.level", "read_committed"),
-                new StringDeserializer(), new StringDeserializer())) {
+        return records(topic, new StringDeserializer());
+    }
+
+    <T> List<ConsumerRecord<T, T>> records(String topic, Deserializer<T> deserializer) {
+        try (KafkaConsumer<T, T> consumer = new KafkaConsumer<>(
+                Map.of("bootstrap.servers", bootstrapServers(), "isolation.level", "read_committed"), deserializer,
+                deserializer)) {
             List<TopicPartition> partitions = consumer.partitionsFor(topic)
                 .stream()
                 .map((info) -> new TopicPartition(topic, info.partition()))
@@ -119,7 +176,7 @@ final class KafkaBroker {
             consumer.assign(partitions);
             consumer.seekToBeginning(partitions);
             Map<TopicPartition, Long> ends = consumer.endOffsets(partitions);
-            List<ConsumerRecord<String, String>> records = new ArrayList<>();
+            List<ConsumerRecord<T, T>> records = new ArrayList<>();
             while (partitions.stream()
                 .anyMatch((partition) -> consumer.position(partition) < ends.getOrDefault(partition, 0L))) {
                 consumer.poll(Duration.ofMillis(100)).forEach(records::add);

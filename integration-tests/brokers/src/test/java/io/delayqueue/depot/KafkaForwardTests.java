@@ -5,13 +5,16 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.fixtures.redis.TcpProxy;
 import io.delayqueue.listener.ListenerContainer;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.acl.AclOperation;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -200,6 +203,56 @@ class KafkaForwardTests extends DepotTestBase {
             assertThat(letter.cause()).contains("does not accept the record").contains("RecordTooLargeException");
         });
         assertThat(ids(topic)).containsExactly("small");
+    }
+
+    /** Settings of the application's producer that exclude idempotence are not those. */
+    @Test
+    void settingsThatExcludeIdempotenceAreReplaced() {
+        String topic = this.kafka.newTopic(1, Map.of());
+        start("kafka:" + topic, "--spring.kafka.producer.retries=0",
+                "--spring.kafka.producer.properties.max.in.flight.requests.per.connection=10",
+                "--spring.kafka.producer.acks=1");
+
+        sendGroups(1, 1);
+
+        awaitRecords(topic, 1);
+    }
+
+    /**
+     * A right that is missing for one topic concerns neither producers nor other topics.
+     */
+    @Test
+    void aTopicWithoutPermissionWaitsAndLeavesOtherForwardsAlone(CapturedOutput output) {
+        String topic = this.kafka.newTopic(1, Map.of());
+        String denied = this.kafka.newTopic(1, Map.of());
+        this.kafka.deny(AclOperation.WRITE, denied);
+        start("kafka:" + denied, "--delayqueue.forward.invoices.to=kafka:" + topic,
+                "--delayqueue.forward.invoices.timeout=1s");
+        sendGroups(1, 2);
+        queue().send("invoices", "first");
+        await().atMost(LIMIT).until(() -> count(output, AWAY) == 1);
+        awaitRecords(topic, 1);
+        Set<Thread> producers = producerThreads();
+
+        // Real time: several probes are rejected.
+        await().pollDelay(Duration.ofSeconds(8)).until(() -> true);
+        queue().send("invoices", "second");
+        awaitRecords(topic, 2);
+
+        assertThat(producerThreads()).isEqualTo(producers);
+        assertThat(count(output, "cannot be forwarded to")).isOne();
+        this.kafka.allow(denied);
+        awaitRecords(denied, 2);
+        assertAllForwarded();
+        assertGroups(ids(denied), 1, 2);
+    }
+
+    private static Set<Thread> producerThreads() {
+        return Thread.getAllStackTraces()
+            .keySet()
+            .stream()
+            .filter((thread) -> thread.getName().startsWith("kafka-producer-network-thread"))
+            .collect(Collectors.toSet());
     }
 
 }

@@ -7,20 +7,36 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.QueueName;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
 import io.delayqueue.StoredMessage;
+import io.delayqueue.intake.IntakeOutcome;
+import io.delayqueue.intake.IntakeScheduler;
+import io.delayqueue.intake.KafkaIntake;
+import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.acl.AclOperation;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 
 import static io.delayqueue.depot.KafkaBroker.header;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
 
 /** Tests the scheduling of delayed records of Kafka. */
 @Tag("server")
@@ -41,9 +57,7 @@ class KafkaIntakeTests extends DepotTestBase {
     }
 
     private void produce(String key, String payload, Map<String, String> headers) {
-        ProducerRecord<String, String> record = new ProducerRecord<>(this.topic, key, payload);
-        headers.forEach((name, value) -> record.headers().add(name, value.getBytes(StandardCharsets.UTF_8)));
-        this.kafka.send(record);
+        this.kafka.send(this.topic, key, payload, headers);
     }
 
     private StoredMessage awaitMessage(String id) {
@@ -57,12 +71,16 @@ class KafkaIntakeTests extends DepotTestBase {
         produce("k", "{}", Map.of());
         produce("k", "{\"total\":1}", Map.of("delayqueue-due", "2100-01-31T08:30:00Z", "tag", "gold"));
 
-        StoredMessage message = awaitMessage(this.topic + "-0-1");
+        await().atMost(LIMIT).until(() -> queue().statistics(QUEUE).scheduled() == 1);
+        ConsumerRecord<String, String> record = this.kafka.records(this.topic).get(1);
+        StoredMessage message = awaitMessage("%s-0-1-%d".formatted(this.topic, record.timestamp()));
         assertThat(message.dueAt()).isEqualTo(Instant.parse("2100-01-31T08:30:00Z"));
         assertThat(message.payload()).isEqualTo("{\"total\":1}");
         assertThat(message.headers()).isEqualTo(Map.of("tag", "gold", "delayqueue-key", "k"));
         await().atMost(LIMIT).until(() -> this.kafka.committed(this.topic, this.topic) == 2);
         assertThat(queue().statistics(QUEUE).scheduled()).isOne();
+        assertThat(intake().scheduler().count(IntakeOutcome.SKIPPED)).isOne();
+        assertThat(intake().scheduler().count(IntakeOutcome.SCHEDULED)).isOne();
     }
 
     /** A delay for a topic: the consumers of the second topic get key and content. */
@@ -95,6 +113,7 @@ class KafkaIntakeTests extends DepotTestBase {
         produce("k", "3", Map.of("delayqueue-delay", "PT1H", "delayqueue-id", "last"));
         awaitMessage("last");
 
+        assertThat(intake().scheduler().count(IntakeOutcome.KEPT)).isEqualTo(2);
         assertThat(queue().statistics(QUEUE).scheduled()).isEqualTo(3);
         assertThat(awaitMessage("own").payload()).isEqualTo("2");
     }
@@ -113,6 +132,7 @@ class KafkaIntakeTests extends DepotTestBase {
         }
         await().atMost(LIMIT).until(() -> count(output, "cannot be scheduled in queue 'orders'") == 1);
         assertThat(this.kafka.committed(this.topic, this.topic)).isOne();
+        assertThat(intake().problem().text()).startsWith("the store does not take its messages");
         redis.restart();
 
         for (int i = 0; i < 10; i++) {
@@ -121,6 +141,8 @@ class KafkaIntakeTests extends DepotTestBase {
         await().atMost(LIMIT).until(() -> this.kafka.committed(this.topic, this.topic) == 11);
         assertThat(count(output, "cannot be scheduled in queue 'orders'")).isOne();
         assertThat(count(output, "are scheduled in queue 'orders' again")).isOne();
+        assertThat(intake().problem()).isNull();
+        assertThat(intake().scheduler().count(IntakeOutcome.FAILED)).isPositive();
     }
 
     /** Invalid records stop neither the topic nor the application. */
@@ -138,6 +160,114 @@ class KafkaIntakeTests extends DepotTestBase {
         assertThat(count(output, "Message from offset 0 of partition 0 of topic '" + this.topic)).isOne();
         assertThat(count(output, "must be in ISO 8601")).isOne();
         assertThat(count(output, "it was forwarded from queue 'q'")).isOne();
+    }
+
+    /** Nothing is lost, and the outage shows. */
+    @Test
+    @Tag("matrix")
+    void recordsAreReadOnceTheBrokerIsBack() {
+        start();
+        produce("k", "1", Map.of("delayqueue-delay", "PT1H", "delayqueue-id", "before"));
+        awaitMessage("before");
+        this.kafka.proxy().refuse();
+        try {
+            await().atMost(Duration.ofMinutes(2)).until(() -> intake().problem() != null);
+            assertThat(intake().problem().text()).isEqualTo("Kafka does not answer its consumer");
+        }
+        finally {
+            this.kafka.proxy().pass();
+        }
+        produce("k", "1", Map.of("delayqueue-delay", "PT1H", "delayqueue-id", "after"));
+
+        awaitMessage("after");
+        await().atMost(LIMIT).until(() -> intake().problem() == null);
+    }
+
+    /**
+     * A right that is missing, or given late, must not end the intake until a restart.
+     */
+    @Test
+    void anIntakeContinuesOnceItsRightsAreCorrected() {
+        this.kafka.deny(AclOperation.READ, this.topic);
+        start();
+        produce("k", "1", Map.of("delayqueue-delay", "PT1H", "delayqueue-id", "denied"));
+        await().atMost(LIMIT).until(() -> intake().problem() != null);
+        assertThat(intake().problem().text())
+            .isEqualTo("Kafka rejects the consumer (AUTHORIZATION); it tries again every 10 s");
+        assertThat(queue().find(QUEUE, "denied")).isEmpty();
+
+        this.kafka.allow(this.topic);
+
+        awaitMessage("denied");
+        await().atMost(LIMIT).until(() -> intake().problem() == null);
+    }
+
+    /** The offsets of a topic begin again when it is created again. */
+    @Test
+    void theRecordsOfATopicThatWasCreatedAgainAreOtherMessages() {
+        start();
+        produce("k", "\"before\"", Map.of("delayqueue-delay", "PT1H"));
+        await().atMost(LIMIT).until(() -> queue().statistics(QUEUE).scheduled() == 1);
+        await().atMost(LIMIT).until(() -> this.kafka.committed(this.topic, this.topic) == 1);
+        stopApplication();
+        this.kafka.deleteTopic(this.topic);
+        this.kafka.createTopic(this.topic, 1, Map.of());
+
+        start();
+        produce("k", "\"after\"", Map.of("delayqueue-delay", "PT1H"));
+
+        await().atMost(LIMIT).until(() -> queue().statistics(QUEUE).scheduled() == 2);
+    }
+
+    /** A key may be a number or a structure in binary form, and so may a header. */
+    @Test
+    void keysAndHeadersThatAreNoTextReachTheTargetAsTheyWere() {
+        String later = this.kafka.newTopic(1, Map.of());
+        start("--delayqueue.forward.orders.to=kafka:" + later);
+        byte[] key = { 0, 0, 0, 0, 0, 0, (byte) 0xC8, 1 };
+        byte[] header = { (byte) 0xFF, 0, 1 };
+        this.kafka.send(this.topic, key, "1".getBytes(StandardCharsets.UTF_8),
+                Map.of("delayqueue-delay", "PT0.1S".getBytes(StandardCharsets.UTF_8), "signature", header, "text",
+                        "\u00e4".getBytes(StandardCharsets.UTF_8)));
+
+        await().atMost(LIMIT).until(() -> this.kafka.records(later).size() == 1);
+        ConsumerRecord<byte[], byte[]> record = this.kafka.records(later, new ByteArrayDeserializer()).get(0);
+        assertThat(record.key()).isEqualTo(key);
+        assertThat(record.headers().lastHeader("signature").value()).isEqualTo(header);
+        assertThat(record.headers().lastHeader("text").value()).asString(StandardCharsets.UTF_8).isEqualTo("\u00e4");
+    }
+
+    /**
+     * Each send of a queue with a journal takes seconds while Redis is away. The consumer
+     * must not leave its group meanwhile, or it would begin again at the same record.
+     */
+    @Test
+    void slowSendsDoNotMakeTheConsumerLeaveItsGroup() {
+        List<String> sent = new CopyOnWriteArrayList<>();
+        DelayQueueOperations slow = mock(DelayQueueOperations.class);
+        given(slow.send(any(DelayedMessage.class))).willAnswer((call) -> {
+            DelayedMessage message = call.getArgument(0);
+            // Real time: what a send takes until it answers RECORDED.
+            await().pollDelay(Duration.ofMillis(500)).until(() -> true);
+            sent.add(message.id().orElseThrow());
+            return new SendResult(QUEUE, message.id().orElseThrow(), null, SendOutcome.RECORDED);
+        });
+        for (int i = 0; i < 30; i++) {
+            produce("k", "1", Map.of("delayqueue-delay", "PT1H", "delayqueue-id", "slow-" + i));
+        }
+        KafkaIntake intake = new KafkaIntake(
+                new DefaultKafkaConsumerFactory<>(Map.of("bootstrap.servers", this.kafka.bootstrapServers(),
+                        "max.poll.interval.ms", 6000, "session.timeout.ms", 6000)),
+                this.topic, this.topic, 1, new IntakeScheduler(this.topic, new QueueName(QUEUE),
+                        new EnvelopeCodec(JsonMapper.shared()), slow, System::nanoTime));
+        intake.start();
+        try {
+            await().atMost(LIMIT).until(() -> this.kafka.committed(this.topic, this.topic) == 30);
+        }
+        finally {
+            intake.stop();
+        }
+        assertThat(sent).hasSize(30).doesNotHaveDuplicates();
     }
 
 }

@@ -11,6 +11,7 @@ import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.admin.HistoryEntry;
 import io.delayqueue.admin.HistoryEntry.Event;
 import io.delayqueue.admin.MessageHistory;
 import io.delayqueue.shop.EachDatabase;
@@ -19,11 +20,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /** Tests the SQL of the history on each kind of database. */
 @Tag("server")
@@ -48,7 +51,7 @@ class HistoryTableTests {
     }
 
     private HistoryTable table(String namespace) {
-        return new HistoryTable(this.dataSource, namespace, "node", System::nanoTime);
+        return new HistoryTable(new JournalDatabase(this.dataSource, namespace), "node", System::nanoTime);
     }
 
     private static HistoryRow row(String id, Duration age) {
@@ -93,6 +96,31 @@ class HistoryTableTests {
         assertThat(table.read(QUEUE, "42", MessageHistory.MAX_ENTRIES)).hasSize(MessageHistory.MAX_ENTRIES);
         assertThat(table.delete(QUEUE, "42")).isEqualTo(2500);
         assertThat(rows()).isEqualTo(2);
+    }
+
+    /** A batch of rows is more than one statement, and one transaction. */
+    @EachDatabase
+    void aBatchIsInsertedAllOrNone(ShopDatabase database) {
+        HistoryTable table = create(database);
+        List<HistoryRow> batch = IntStream.range(0, 120).mapToObj((number) -> {
+            boolean failed = number % 2 == 1;
+            return new HistoryRow(QUEUE, "42", System.nanoTime(), failed ? Event.FAILED : Event.CLAIMED,
+                    failed ? null : number, failed ? "cause " + number : null);
+        }).toList();
+        List<HistoryRow> refused = new ArrayList<>(batch);
+        refused.add(new HistoryRow(QUEUE, "42", System.nanoTime(), Event.FAILED, null, "x".repeat(501)));
+
+        assertThatThrownBy(() -> table.insert(refused, false)).isInstanceOf(DataAccessException.class);
+        assertThat(rows()).isZero();
+        table.insert(batch, false);
+        table.insert(batch, true);
+        assertThat(rows()).isEqualTo(120);
+        List<HistoryEntry> entries = table.read(QUEUE, "42", MessageHistory.MAX_ENTRIES);
+        assertThat(entries).hasSize(120);
+        assertThat(entries.get(118).event()).isEqualTo(Event.CLAIMED);
+        assertThat(entries.get(118).attempt()).isEqualTo(118);
+        assertThat(entries.get(119).event()).isEqualTo(Event.FAILED);
+        assertThat(entries.get(119).detail()).isEqualTo("cause 119");
     }
 
     /** Nodes clean up at the same time, while others insert: none of them fails. */
@@ -145,7 +173,8 @@ class HistoryTableTests {
     void theTimesOfAllNodesAreThoseOfTheDatabase(ShopDatabase database) {
         HistoryTable first = create(database);
         long skew = -Duration.ofHours(7).toNanos();
-        HistoryTable second = new HistoryTable(this.dataSource, "dq", "second", () -> System.nanoTime() + skew);
+        HistoryTable second = new HistoryTable(new JournalDatabase(this.dataSource, "dq"), "second",
+                () -> System.nanoTime() + skew);
 
         second.insert(List.of(new HistoryRow(QUEUE, "42", System.nanoTime() + skew, Event.CLAIMED, 1, null)), false);
         first.insert(List.of(new HistoryRow(QUEUE, "42", System.nanoTime() - Duration.ofSeconds(1).toNanos(),

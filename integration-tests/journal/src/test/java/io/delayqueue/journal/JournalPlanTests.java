@@ -38,6 +38,8 @@ class JournalPlanTests {
 
     private static final QueueName QUEUE = new QueueName("orders");
 
+    private static final RestoreSelection ALL = new RestoreSelection(List.of("orders"), null, null);
+
     private SingleConnectionDataSource dataSource;
 
     private JdbcClient jdbc;
@@ -51,7 +53,7 @@ class JournalPlanTests {
         new ResourceDatabasePopulator(new ClassPathResource("io/delayqueue/journal/schema-postgresql.sql"))
             .execute(this.dataSource);
         this.jdbc = JdbcClient.create(this.dataSource);
-        this.table = new JournalTable(this.dataSource, "dq", Duration.ofSeconds(10));
+        this.table = new JournalTable(new JournalDatabase(this.dataSource, "dq"), Duration.ofSeconds(10));
         this.jdbc.sql("ALTER TABLE delayqueue_journal SET (autovacuum_enabled = FALSE)").update();
         this.table.queues();
     }
@@ -83,22 +85,23 @@ class JournalPlanTests {
         List<Long> some = LongStream.rangeClosed(500_001, 500_100).boxed().toList();
 
         assertReads("read", 400, () -> this.table.read(some));
-        assertReads("acceptedBefore", 10, () -> this.table.acceptedBefore(QUEUE, "order-500003", Long.MAX_VALUE));
+        assertReads("acceptedOf", 10, () -> this.table.acceptedOf(QUEUE, List.of("order-500003")));
         assertReads("queues", 10, () -> this.table.queues());
+        assertReads("hasAccepted", 20, () -> assertThat(this.table.hasAccepted(QUEUE)).isTrue());
+        assertReads("hasAccepted of another queue", 20,
+                () -> assertThat(this.table.hasAccepted(new QueueName("payments"))).isFalse());
         List<JournalRow> overdue = this.table.dueForCheck(100);
         assertThat(overdue).hasSize(100);
         assertReads("dueForCheck", 1000, () -> this.table.dueForCheck(100));
         assertReads("postpone", 400, () -> this.table.postpone(overdue, (row) -> Duration.ofHours(1)));
         assertReads("claimAbandoned", 1000, () -> this.table.claimAbandoned(DELAY));
-        assertReads("a page of a restore", 10_000, () -> this.table.accepted(RestorePlan.all().queue("orders"),
-                JournalRequest.Operation.SEND, RestoreCursor.START, 1000));
+        assertReads("a page of a restore", 10_000, () -> page(ALL, JournalRequest.Operation.SEND));
         assertReads("the message of a restore", 10,
-                () -> this.table.accepted(RestorePlan.all().queue("orders").id("order-500003"),
-                        JournalRequest.Operation.SEND, RestoreCursor.START, 1000));
-        assertReads("the cancels of a restore", 20_000, () -> this.table.accepted(RestorePlan.all().queue("orders"),
-                JournalRequest.Operation.CANCEL, RestoreCursor.START, 1000));
+                () -> page(new RestoreSelection(List.of("orders"), "order-500003", null),
+                        JournalRequest.Operation.SEND));
+        assertReads("the cancels of a restore", 20_000, () -> page(ALL, JournalRequest.Operation.CANCEL));
         assertReads("record", 400,
-                () -> new LedgerTable(this.table).record(Partition.first(QUEUE),
+                () -> new LedgerTable(this.table.database()).record(Partition.first(QUEUE),
                         some.stream()
                             .map((revision) -> LedgerChange.of(LedgerEntry.ended(revision, "order-" + revision)))
                             .toList()));
@@ -120,17 +123,67 @@ class JournalPlanTests {
         }
         insert(analyzed + 1, rows, rows);
 
-        assertReads("acceptedBefore", 10, () -> this.table.acceptedBefore(QUEUE, "order-10003", Long.MAX_VALUE));
+        assertReads("acceptedOf", 10, () -> this.table.acceptedOf(QUEUE, List.of("order-10003")));
         assertReads("queues", 10, () -> this.table.queues());
-        assertReads("a page of a restore", rows + 5000, () -> this.table.accepted(RestorePlan.all().queue("orders"),
-                JournalRequest.Operation.SEND, RestoreCursor.START, 1000));
-        assertReads("the cancels of a restore", rows + 5000, () -> this.table
-            .accepted(RestorePlan.all().queue("orders"), JournalRequest.Operation.CANCEL, RestoreCursor.START, 1000));
+        assertReads("hasAccepted", 20, () -> assertThat(this.table.hasAccepted(QUEUE)).isTrue());
+        assertReads("hasAccepted of another queue", 20,
+                () -> assertThat(this.table.hasAccepted(new QueueName("payments"))).isFalse());
+        assertReads("a page of a restore", rows + 5000, () -> page(ALL, JournalRequest.Operation.SEND));
+        assertReads("the cancels of a restore", rows + 5000, () -> page(ALL, JournalRequest.Operation.CANCEL));
         assertReads("dueForCheck", rows + 1000, () -> this.table.dueForCheck(100));
         assertReads("claimAbandoned", rows + 1000, () -> assertThat(this.table.claimAbandoned(DELAY)).hasSize(100));
         this.jdbc.sql("UPDATE delayqueue_journal SET claimed_until = 0").update();
         List<Long> claimed = this.table.claimAbandoned(DELAY);
         assertReads("read", 2000, () -> assertThat(this.table.read(claimed)).hasSize(100));
+    }
+
+    /**
+     * The driver keeps the plans of statements, also those that were made while the table
+     * was empty, as that of a ledger often is. A table that has grown since must not be
+     * read whole for each row.
+     */
+    @Test
+    void noPlanOfAnEmptyTableIsUsedForOneThatHasGrown() {
+        HandledTable handled = new HandledTable(this.table.database());
+        int rows = 20_000;
+        this.jdbc.sql("VACUUM delayqueue_journal").update();
+        for (int i = 0; i < 10; i++) {
+            assertReadsOfEveryStatement(rows, handled);
+        }
+        insert(1, rows, rows);
+
+        assertReadsOfEveryStatement(rows, handled);
+        assertReads("record of a handled message", 10,
+                () -> this.table.database().inNewTransaction(() -> handled.insert(QUEUE, "order-15001", 15_001)));
+    }
+
+    /**
+     * Statements about keys read the rows of these keys. Without statistics of the table,
+     * each of those that select by time reads it once.
+     */
+    private void assertReadsOfEveryStatement(int rows, HandledTable handled) {
+        List<Long> revisions = LongStream.rangeClosed(1, 100).boxed().toList();
+        List<AcceptedRequest> accepted = revisions.stream()
+            .map((revision) -> new AcceptedRequest(revision, 1L, DELAY))
+            .toList();
+        List<LedgerChange> ended = revisions.stream()
+            .map((revision) -> LedgerChange.of(LedgerEntry.ended(revision, "order-" + revision)))
+            .toList();
+        LedgerTable ledger = new LedgerTable(this.table.database());
+
+        assertReads("queues", 10, () -> this.table.queues());
+        assertReads("read", 400, () -> this.table.read(revisions));
+        assertReads("acceptedOf", 10, () -> this.table.acceptedOf(QUEUE, List.of("order-10003")));
+        assertReads("dueForCheck", rows + 1000, () -> this.table.dueForCheck(100));
+        assertReads("claimAbandoned", 4000, () -> this.table.claimAbandoned(DELAY));
+        assertReads("a page of a restore", rows + 5000, () -> page(ALL, JournalRequest.Operation.SEND));
+        assertReads("dueSoon", rows + 1000, () -> this.table.dueSoon(ALL, RestoreCursor.start(1), 100));
+        assertReads("release", 400, () -> this.table.release(revisions, DELAY));
+        assertReads("accept", 400, () -> this.table.accept(accepted));
+        assertReads("the end of messages", 1000, () -> ledger.record(Partition.first(QUEUE), ended));
+        assertReads("delete", 400, () -> this.table.delete(revisions));
+        assertReads("a message without a row", 10,
+                () -> this.table.database().inNewTransaction(() -> handled.insert(QUEUE, "none", -1)));
     }
 
     /**
@@ -162,6 +215,10 @@ class JournalPlanTests {
 
         assertReads("dueForCheck", 10, () -> this.table.dueForCheck(100));
         assertReads("claimAbandoned", 10, () -> this.table.claimAbandoned(DELAY));
+    }
+
+    private List<JournalRow> page(RestoreSelection selection, JournalRequest.Operation operation) {
+        return this.table.accepted(selection, operation, 0, RestoreCursor.start(0).nextPart(), 1000);
     }
 
     private void assertReads(String statement, long limit, Runnable call) {

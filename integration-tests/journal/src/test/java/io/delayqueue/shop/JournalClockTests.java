@@ -15,6 +15,7 @@ import javax.sql.DataSource;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.journal.JournalFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -78,6 +79,36 @@ class JournalClockTests {
         }
     }
 
+    /**
+     * P1, P3: a request that waits for Redis is applied soon after its return, also if
+     * the clock of the database was set back by an hour meanwhile.
+     */
+    @EachDatabase
+    void aClockThatIsSetBackDelaysNoRequest(ShopDatabase database) {
+        if (database == ShopDatabase.H2) {
+            return; // takes the time of this process
+        }
+        try (ShopApplication shop = ShopApplication.start(List.of(Shop.class, ShiftedClock.class, TimedListener.class),
+                redis.port(), database.url(), "clock.hours=1")) {
+            shop.queue().send(QUEUE, "0", "first", Duration.ZERO);
+            await().untilAsserted(() -> assertThat(shop.rows()).isZero());
+            redis.kill();
+            shop.transaction().executeWithoutResult((status) -> shop.queue().send(QUEUE, "1", "waits", Duration.ZERO));
+            await().untilAsserted(
+                    () -> assertThat(shop.context().getBean(JournalFactory.class).status().relayProblem()).isNotNull());
+            ShiftedDataSource.setBack = true;
+            redis.restart();
+
+            await().atMost(Duration.ofMinutes(3))
+                .untilAsserted(
+                        () -> assertThat(shop.context().getBean(TimedListener.class).handled).containsKey("waits"));
+        }
+        finally {
+            ShiftedDataSource.setBack = false;
+            redis.commands().flushall();
+        }
+    }
+
     static class TimedListener {
 
         final Map<String, Long> handled = new ConcurrentHashMap<>();
@@ -109,6 +140,9 @@ class JournalClockTests {
 
     private static final class ShiftedDataSource extends DelegatingDataSource {
 
+        /** Whether the clock is that of the database again. */
+        static volatile boolean setBack;
+
         private final int hours;
 
         ShiftedDataSource(DataSource target, int hours) {
@@ -134,8 +168,10 @@ class JournalClockTests {
         }
 
         private String shifted(String sql) {
-            return sql.replace("clock_timestamp()", "(clock_timestamp() + INTERVAL '%d HOURS')".formatted(this.hours))
-                .replace("UTC_TIMESTAMP(3)", "(UTC_TIMESTAMP(3) + INTERVAL %d HOUR)".formatted(this.hours));
+            return setBack ? sql
+                    : sql
+                        .replace("clock_timestamp()", "(clock_timestamp() + INTERVAL '%d HOURS')".formatted(this.hours))
+                        .replace("UTC_TIMESTAMP(3)", "(UTC_TIMESTAMP(3) + INTERVAL %d HOUR)".formatted(this.hours));
         }
 
     }

@@ -3,10 +3,12 @@ package io.delayqueue.shop;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Locale;
 
 import io.delayqueue.SendOutcome;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.journal.RestorePlan;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -16,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.BadSqlGrammarException;
 
 import static io.delayqueue.shop.Shop.ORDERS;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -68,13 +71,13 @@ class JournalSchemaTests {
 
     @ParameterizedTest
     @ValueSource(strings = { "ALTER TABLE delayqueue_journal DROP COLUMN failures", "DROP TABLE delayqueue_dead_letter",
-            "DROP TABLE delayqueue_handled", "DROP TABLE delayqueue_journal_identity",
+            "DROP TABLE delayqueue_handled", "DROP TABLE delayqueue_ended", "DROP TABLE delayqueue_journal_identity",
             "ALTER TABLE delayqueue_dead_letter DROP COLUMN content" })
     void tablesOfAnEarlierVersionStopTheStart(String change) {
         String url = withTables(change);
 
         assertThatThrownBy(() -> ShopApplication.start(redis, url, "delayqueue.journal.jdbc.initialize-schema=never"))
-            .hasStackTraceContaining("cannot be read")
+            .hasStackTraceContaining("cannot be used")
             .hasStackTraceContaining("create it by the script of this version in io/delayqueue/journal");
     }
 
@@ -99,24 +102,70 @@ class JournalSchemaTests {
 
         assertThatThrownBy(() -> ShopApplication.start(redis, as("reader_of_nothing", url),
                 "delayqueue.journal.jdbc.initialize-schema=never"))
-            .hasStackTraceContaining("cannot be read")
+            .hasStackTraceContaining("cannot be used")
             .hasStackTraceContaining("permission denied");
+    }
+
+    /**
+     * Without the right to delete rows, messages would be handled again and again.
+     */
+    @ParameterizedTest
+    @ValueSource(strings = { "INSERT", "UPDATE", "DELETE" })
+    void aUserWithoutAllRightsStopsTheStart(String missing) {
+        String user = "without_" + missing.toLowerCase(Locale.ROOT);
+        String url = withTables("CREATE ROLE " + user + " LOGIN",
+                "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO " + user,
+                "REVOKE " + missing + " ON delayqueue_journal FROM " + user);
+
+        assertThatThrownBy(
+                () -> ShopApplication.start(redis, as(user, url), "delayqueue.journal.jdbc.initialize-schema=never"))
+            .hasStackTraceContaining("The table delayqueue_journal cannot be used")
+            .hasStackTraceContaining("needs the rights to SELECT, INSERT, UPDATE, DELETE")
+            .hasStackTraceContaining("permission denied for table delayqueue_journal");
     }
 
     /** P1: what cannot be recorded is not sent. */
     @Test
     void aSendThatCannotBeRecordedIsRejectedAndNothingIsSent() {
-        String url = withTables("CREATE ROLE reader LOGIN",
-                "GRANT SELECT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO reader",
-                "GRANT INSERT ON delayqueue_journal_identity, delayqueue_history TO reader");
+        String url = withTables();
 
-        try (ShopApplication shop = ShopApplication.start(redis, as("reader", url),
-                "delayqueue.journal.jdbc.initialize-schema=never")) {
+        try (ShopApplication shop = ShopApplication.start(redis, url)) {
+            execute(url, "ALTER TABLE delayqueue_journal ADD CONSTRAINT closed CHECK (message_id <> '1')");
             assertThatThrownBy(() -> shop.queue().send(ORDERS, "1", "content", LATER))
-                .hasRootCauseMessage("ERROR: permission denied for table delayqueue_journal")
                 .isInstanceOf(DataAccessException.class);
             assertThat(shop.queue().find(ORDERS, "1")).isEmpty();
         }
+    }
+
+    /** The script, the checks and all statements name the tables of the application. */
+    @EachDatabase
+    void theTablesHaveThePrefixOfTheApplication(ShopDatabase database) {
+        try (ShopApplication shop = ShopApplication.start(redis, database.url(),
+                "delayqueue.journal.jdbc.table-prefix=shop_timer_")) {
+            shop.queue().send(ORDERS, "1");
+            shop.queue().send(ORDERS, "2", "content", LATER);
+            await().untilAsserted(() -> assertThat(shop.shop().handled).containsExactly("1"));
+            await().untilAsserted(() -> assertThat(rows(shop, "shop_timer_journal")).isOne());
+            await().untilAsserted(() -> assertThat(rows(shop, "shop_timer_history")).isGreaterThan(2));
+            assertThat(rows(shop, "shop_timer_ended")).isPositive();
+            redis.commands().flushall();
+            shop.journal().restore(RestorePlan.all());
+            assertThat(shop.queue().find(ORDERS, "2")).isPresent();
+
+            assertThatThrownBy(shop::rows).isInstanceOf(BadSqlGrammarException.class);
+        }
+    }
+
+    private static long rows(ShopApplication shop, String table) {
+        return shop.jdbc().sql("SELECT COUNT(*) FROM " + table).query(Long.class).single();
+    }
+
+    @Test
+    void aPrefixThatIsNoNameStopsTheStart() {
+        assertThatThrownBy(() -> ShopApplication.start(redis, ShopDatabase.H2.url(),
+                "delayqueue.journal.jdbc.table-prefix=shop; DROP TABLE orders"))
+            .hasStackTraceContaining("delayqueue.journal.jdbc.table-prefix must be a lower-case letter")
+            .hasStackTraceContaining("but was 'shop; DROP TABLE orders'");
     }
 
     private static String as(String user, String url) {

@@ -4,15 +4,23 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.journal.JournalOperations;
+import io.delayqueue.journal.RestorePlan;
+import io.delayqueue.journal.RestoreReport;
+import io.delayqueue.journal.RestoreStep;
 import io.delayqueue.template.DelayQueueTemplate;
 import io.lettuce.core.Range;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -24,10 +32,10 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 /** Tests that failed attempts and dead letters of a ledger outlive a loss of Redis. */
 @Tag("server")
@@ -73,7 +81,7 @@ class LedgerFailureTests {
                         "--delayqueue.command-timeout=2s", "--delayqueue.listener.backoff.multiplier=1",
                         "--spring.main.banner-mode=off", "--spring.main.web-application-type=none"));
         arguments.addAll(List.of(settings));
-        this.context = SpringApplication.run(Handler.class, arguments.toArray(String[]::new));
+        this.context = new SpringApplication(Handler.class, StatementGate.class).run(arguments.toArray(String[]::new));
         this.queue = this.context.getBean(DelayQueueTemplate.class);
         this.handler = this.context.getBean(Handler.class);
     }
@@ -88,29 +96,72 @@ class LedgerFailureTests {
 
         redis.commands().flushall();
 
-        await().atMost(Duration.ofMinutes(2)).untilAsserted(() -> assertThat(deadLetters()).hasSize(1));
+        await().untilAsserted(() -> assertThat(deadLetters()).hasSize(1));
         assertThat(deadLetters().get(0).failures()).isEqualTo(3);
         assertThat(this.handler.calls).hasValue(3);
     }
 
-    /** P1: a restored message that has failed expires when it would have. */
+    /**
+     * P1, P3: a restored message that has failed is retried, and expires, when it would.
+     */
     @EachDatabase
     void aRestoredMessageExpiresWhenItWouldHave(ShopDatabase database) {
-        // The retry of the brief one is due after its end.
-        start(database, "--delayqueue.listener.backoff.initial=30m", "--delayqueue.listener.backoff.max=30m");
+        startWithLongBackoff(database);
         this.queue.send(message("lasting").timeToLive(Duration.ofHours(1)).build());
-        this.queue.send(message("brief").timeToLive(Duration.ofMinutes(1)).build());
-        await().untilAsserted(() -> assertThat(failures()).containsExactly(1, 1));
+        this.queue.send(expiringBeforeItsRetry());
+        awaitFailures(1, 1);
+        awaitAccepted(2);
+
+        assertRestoredAsItWas();
+    }
+
+    /** P1, P3: it does not matter which of both is recorded first. */
+    @EachDatabase
+    void aFailureIsRecordedBeforeItsRowIsAccepted(ShopDatabase database) {
+        startWithLongBackoff(database);
+        StatementGate gate = this.context.getBean(StatementGate.class);
+        gate.close(StatementGate.ACCEPTANCE);
+        try {
+            this.queue.send(expiringBeforeItsRetry());
+            awaitFailures(1);
+            assertThat(acceptedRows()).isZero();
+        }
+        finally {
+            gate.open();
+        }
+        awaitAccepted(1);
+
+        assertRestoredAsItWas();
+    }
+
+    private void startWithLongBackoff(ShopDatabase database) {
+        start(database, "--delayqueue.listener.backoff.initial=30m", "--delayqueue.listener.backoff.max=30m");
+    }
+
+    private static DelayedMessage expiringBeforeItsRetry() {
+        return message("brief").timeToLive(Duration.ofMinutes(1)).build();
+    }
+
+    private void awaitFailures(Integer... counts) {
+        await().untilAsserted(() -> assertThat(failures()).containsExactly(counts));
         awaitRecorded();
-        StoredMessage lasting = this.queue.find(QUEUE, "lasting").orElseThrow();
-        StoredMessage brief = this.queue.find(QUEUE, "brief").orElseThrow();
+    }
+
+    private void assertRestoredAsItWas() {
+        List<StoredMessage> before = stored();
+        int calls = this.handler.calls.get();
 
         redis.commands().flushall();
 
-        await().atMost(Duration.ofMinutes(1))
-            .untilAsserted(() -> assertThat(this.queue.find(QUEUE, "lasting")).isPresent());
-        assertThat(this.queue.find(QUEUE, "lasting").orElseThrow().expiresAt()).isEqualTo(lasting.expiresAt());
-        assertThat(this.queue.find(QUEUE, "brief").orElseThrow().expiresAt()).isEqualTo(brief.dueAt().plusMillis(1));
+        await().untilAsserted(() -> assertThat(stored()).extracting(StoredMessage::dueAt)
+            .containsExactlyElementsOf(before.stream().map(StoredMessage::dueAt).toList()));
+        assertThat(stored()).extracting(StoredMessage::expiresAt)
+            .containsExactlyElementsOf(before.stream().map(StoredMessage::expiresAt).toList());
+        assertThat(this.handler.calls).hasValue(calls);
+    }
+
+    private List<StoredMessage> stored() {
+        return Stream.of("lasting", "brief").flatMap((id) -> this.queue.find(QUEUE, id).stream()).toList();
     }
 
     private static DelayedMessage.Builder message(String id) {
@@ -131,13 +182,42 @@ class LedgerFailureTests {
 
         redis.commands().flushall();
 
-        await().atMost(Duration.ofMinutes(1))
-            .untilAsserted(() -> assertThat(deadLetters()).containsExactlyElementsOf(before));
+        await().untilAsserted(() -> assertThat(deadLetters()).containsExactlyElementsOf(before));
         this.handler.failing = false;
         this.queue.deadLetters(QUEUE).redrive(before.get(0).id());
         await().untilAsserted(() -> assertThat(rows("delayqueue_dead_letter")).isOne());
         await().untilAsserted(() -> assertThat(rows("delayqueue_journal")).isZero());
         assertThat(this.handler.calls).hasValue(3);
+    }
+
+    /** P1: an operator restores the dead letters of all queues, at once or in steps. */
+    @EachDatabase
+    void deadLettersAreRestoredOnDemand(ShopDatabase database) {
+        start(database, "--delayqueue.listener.max-attempts=1");
+        for (int i = 0; i < 50; i++) {
+            this.queue.send(QUEUE, "m" + i, "content", Duration.ZERO);
+        }
+        await().untilAsserted(() -> assertThat(rows("delayqueue_dead_letter")).isEqualTo(50));
+        this.context.getBean("delayQueueJournalReconciler", SmartLifecycle.class).stop();
+        JournalOperations journal = this.context.getBean(JournalOperations.class);
+
+        redis.commands().flushall();
+        assertThat(journal.restore(RestorePlan.all().asDryRun())).isEqualTo(new RestoreReport(50, 0, 0, 0));
+        assertThat(this.queue.statistics(QUEUE).dead()).isZero();
+        assertThat(journal.restore(RestorePlan.all())).isEqualTo(new RestoreReport(50, 0, 0, 0));
+        assertThat(this.queue.statistics(QUEUE).dead()).isEqualTo(50);
+
+        redis.commands().flushall();
+        long restored = 0;
+        String cursor = null;
+        do {
+            RestoreStep step = journal.restore(RestorePlan.all().queue(QUEUE), cursor);
+            restored += step.report().restored();
+            assertThat(step.report().restored()).isLessThanOrEqualTo(20);
+            cursor = step.nextCursor();
+        }
+        while (cursor != null);
+        assertThat(restored).isEqualTo(50);
     }
 
     /** P6: a dead letter that was removed does not return. */
@@ -168,8 +248,23 @@ class LedgerFailureTests {
         assertThat(output).contains("The database refuses dead letter").contains("of queue '" + QUEUE + "' with");
     }
 
+    /** Waits also while Redis, or this process, stalls. */
+    private static ConditionFactory await() {
+        return Awaitility.await()
+            .atMost(Duration.ofMinutes(2))
+            .ignoreExceptionsInstanceOf(StoreUnavailableException.class);
+    }
+
     private void awaitRecorded() {
         await().until(() -> redis.commands().zcount(CHANGES, Range.create(0, 8e15)) == 0);
+    }
+
+    private void awaitAccepted(int rows) {
+        await().untilAsserted(() -> assertThat(acceptedRows()).isEqualTo(rows));
+    }
+
+    private long acceptedRows() {
+        return rows("delayqueue_journal WHERE accepted = TRUE");
     }
 
     private List<DeadLetter> deadLetters() {

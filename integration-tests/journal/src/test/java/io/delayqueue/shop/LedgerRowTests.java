@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 import io.delayqueue.CancelResult;
+import io.delayqueue.DeadLetter;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.ReceivedMessage;
@@ -62,6 +63,8 @@ class LedgerRowTests {
                 Named.of("successor", LedgerRowTests::successor), Named.of("RECORDED", LedgerRowTests::recorded),
                 Named.of("REPLACED", LedgerRowTests::replaced),
                 Named.of("a REPLACE that was stored", LedgerRowTests::replaceStored),
+                Named.of("RECORDED for a REPLACE that was stored", LedgerRowTests::replaceRecorded),
+                Named.of("KEPT for a REPLACE that was stored and has ended", LedgerRowTests::replaceEnded),
                 Named.of("KEPT", LedgerRowTests::kept), Named.of("RESCHEDULED", LedgerRowTests::rescheduled),
                 Named.of("NOT_FOUND for a reschedule", LedgerRowTests::rescheduleNotFound),
                 Named.of("NOT_FOUND for a reschedule of a lost message", LedgerRowTests::rescheduleOfLost),
@@ -141,6 +144,51 @@ class LedgerRowTests {
 
         await().untilAsserted(() -> assertThat(revision()).isGreaterThan(first));
         awaitRows("S accepted");
+    }
+
+    /** The node ended after the replacement of a lost message was stored. */
+    private void replaceRecorded() {
+        storeReplacement(LATER);
+
+        awaitRows("S accepted");
+        assertThat(shop.queue().find(this.queue, "1").orElseThrow().payload()).isEqualTo("\"second\"");
+        assertThat(revision()).isEqualTo(number("MAX(revision)"));
+    }
+
+    private void replaceEnded() {
+        storeReplacement(Duration.ZERO);
+
+        awaitRows();
+        assertThat(shop.queue().find(this.queue, "1")).isEmpty();
+    }
+
+    /**
+     * Replaces a lost message, and lets another node offer the replacement again, with
+     * the row of the lost one still there.
+     */
+    private void storeReplacement(Duration delay) {
+        send(OnDuplicate.KEEP);
+        awaitRows("S accepted");
+        String saved = "saved_" + count.incrementAndGet();
+        shop.jdbc()
+            .sql("CREATE TABLE " + saved + " AS SELECT * FROM delayqueue_journal WHERE queue_name = '" + this.queue
+                    + "'")
+            .update();
+        lose();
+        assertThat(shop.queue()
+            .send(DelayedMessage.builder(this.queue, "second")
+                .id("1")
+                .delay(delay)
+                .onDuplicate(OnDuplicate.REPLACE)
+                .build())
+            .outcome()).isEqualTo(SendOutcome.SCHEDULED);
+        awaitRows("S accepted");
+        if (delay.isZero()) {
+            shop.queue().receive(this.queue, Duration.ofSeconds(30)).orElseThrow().acknowledge();
+        }
+        update("accepted = FALSE, claimed_until = 9000000000000, claimed_by = 'other'");
+        shop.jdbc().sql("INSERT INTO delayqueue_journal OVERRIDING SYSTEM VALUE SELECT * FROM " + saved).update();
+        update("claimed_until = 0 WHERE accepted = FALSE");
     }
 
     private void kept() {
@@ -240,6 +288,15 @@ class LedgerRowTests {
         awaitRows("S accepted");
         await().untilAsserted(() -> assertThat(shop.shop().refused).hasSize(events + 1));
         assertThat(shop.queue().find(this.queue, "1").orElseThrow().payload()).isEqualTo("\"a\"");
+        DeadLetter refused = shop.queue().deadLetters(this.queue).list(null, 10).deadLetters().get(0);
+        assertThat(refused.payload()).isEqualTo("\"REPLACE\"");
+        assertThat(refused.cause()).contains("group");
+        assertThat(shop.jdbc()
+            .sql("SELECT COUNT(*) FROM delayqueue_dead_letter WHERE queue_name = ? AND dead_letter_id = ?")
+            .param(this.queue)
+            .param(refused.id())
+            .query(Long.class)
+            .single()).isOne();
     }
 
     /** An earlier request became visible after a later one was accepted. */

@@ -10,7 +10,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -98,10 +99,14 @@ class LedgerSweepTests {
     }
 
     /** The sweep of a large backlog leaves most of Redis' time to the application. */
-    @Test
-    void atMostAThousandMessagesAreLookedUpInASecond() {
+    @ParameterizedTest
+    @ValueSource(booleans = { false, true })
+    void atMostAThousandMessagesAreReadInASecond(boolean paused) {
         this.shop = ShopApplication.start(redis, ShopDatabase.H2.url());
         this.shop.queue().send("others", "waits", LATER);
+        if (paused) {
+            this.shop.queue().pause("others");
+        }
         await().untilAsserted(() -> assertThat(accepted()).isOne());
         this.shop.reconciler().stop();
         this.shop.jdbc()

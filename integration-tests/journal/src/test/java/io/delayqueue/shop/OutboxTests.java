@@ -382,7 +382,7 @@ class OutboxTests {
     @Test
     void aMissingTableStopsTheStart() {
         assertThatThrownBy(() -> startWith("never", ShopDatabase.POSTGRESQL))
-            .hasStackTraceContaining("The table delayqueue_journal cannot be read")
+            .hasStackTraceContaining("The table delayqueue_journal cannot be used")
             .hasStackTraceContaining("delayqueue.journal.jdbc.initialize-schema");
     }
 

@@ -33,7 +33,7 @@ class RestorePauseTests {
 
     private ShopApplication shop;
 
-    private RestoreGate gate;
+    private StatementGate gate;
 
     @BeforeAll
     static void startRedis() {
@@ -55,9 +55,9 @@ class RestorePauseTests {
     }
 
     private void start(ShopDatabase database, String pause) {
-        this.shop = ShopApplication.start(List.of(Shop.class, RestoreGate.class), redis.port(), database.url(),
+        this.shop = ShopApplication.start(List.of(Shop.class, StatementGate.class), redis.port(), database.url(),
                 "delayqueue.listener.concurrency=1", "delayqueue.journal.restore-pause=" + pause);
-        this.gate = this.shop.context().getBean(RestoreGate.class);
+        this.gate = this.shop.context().getBean(StatementGate.class);
     }
 
     /**
@@ -116,7 +116,7 @@ class RestorePauseTests {
         await().untilAsserted(() -> assertThat(
                 this.shop.jdbc().sql("UPDATE delayqueue_journal SET due_millis = 1 WHERE accepted = TRUE").update())
             .isOne());
-        this.gate.close();
+        this.gate.close(StatementGate.RESTORE);
         redis.commands().flushall();
     }
 

@@ -25,8 +25,12 @@ class EmbeddedKafkaConfiguration {
         return TopicBuilder.name("receipts").build();
     }
 
-    /** The broker, and the address for the clients of this application. */
+    /**
+     * The broker, and the address for the clients of this application. The component scan
+     * finds this class without the outer one, so it needs the profile too.
+     */
     @Configuration(proxyBeanMethods = false)
+    @Profile("kafka")
     @ConditionalOnProperty(name = "spring.kafka.bootstrap-servers", matchIfMissing = true, havingValue = "embedded")
     static class Broker {
 

@@ -4,6 +4,8 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -68,6 +70,8 @@ public final class Agent {
             case "open" -> open(request);
             case "expect" -> expect(request);
             case "send" -> send(request);
+            case "warm" -> load().warmUp(request);
+            case "jit" -> new Answer().with("millis", compilationMillis());
             case "pace" -> new Answer().with("nanos", load().paced(request));
             case "bulk" -> new Answer().with("nanos", load().bulk(request));
             case "start" -> start();
@@ -143,6 +147,13 @@ public final class Agent {
             .with("settled", settled ? 1 : 0)
             .with("settledAt", now)
             .with("settledMicros", wall);
+    }
+
+    /** Returns for how long the JVM has compiled, in all of its threads. */
+    private static long compilationMillis() {
+        CompilationMXBean compilation = ManagementFactory.getCompilationMXBean();
+        return (compilation != null && compilation.isCompilationTimeMonitoringSupported())
+                ? compilation.getTotalCompilationTime() : 0;
     }
 
     private Answer close() {

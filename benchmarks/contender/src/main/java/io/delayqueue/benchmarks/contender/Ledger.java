@@ -19,9 +19,11 @@ import org.HdrHistogram.Histogram;
 import org.HdrHistogram.Recorder;
 
 /**
- * The delivery check: how often each message was begun and completed, how late, and
- * whether early. Counts lie in a file if one is given, where they survive the death of
- * this JVM, and where several JVMs count together.
+ * The delivery check: how often each message was begun and completed, and how far from
+ * its due time. An early message is as wrong as a late one, so the percentiles are those
+ * of the absolute difference, and early messages are counted too. Counts lie in a file if
+ * one is given, where they survive the death of this JVM, and where several JVMs count
+ * together.
  * <p>
  * <strong>Threads.</strong> Handlers call {@link #begun} and {@link #completed} at the
  * same time; each count is atomic, across JVMs too.
@@ -97,7 +99,7 @@ final class Ledger {
                 this.earlyByAMilli.increment();
             }
         }
-        this.lateness.recordValue(Math.min(Math.max(0, late), MAX_LATENESS));
+        this.lateness.recordValue(Math.min(Math.abs(late), MAX_LATENESS));
         if ((int) INTS.getAndAdd(this.counts, (int) work.number() * 2 * Integer.BYTES, 1) > 0) {
             this.doubled.increment();
         }

@@ -3,12 +3,15 @@ package io.delayqueue.benchmarks.contender;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /** Sends to a contender in the ways that are measured. Threads: one call at a time. */
@@ -41,22 +44,53 @@ final class Load {
     }
 
     /**
-     * Sends at a rate, whatever the answers do: a thread that is late sends at once.
+     * Sends as {@link #closed} for a time, messages that are not to be handled.
+     * @return how many were sent, and nanoseconds that it took
+     */
+    Answer warmUp(Request request) throws InterruptedException {
+        long limit = TimeUnit.MILLISECONDS.toNanos(request.number("millis"));
+        Messages messages = Messages.of(request);
+        AtomicInteger sent = new AtomicInteger();
+        long start = System.nanoTime();
+        inThreads(request.count("threads"), (thread) -> {
+            while (System.nanoTime() - start < limit) {
+                sendOne(messages, -1 - sent.getAndIncrement());
+            }
+        });
+        return new Answer().with("sent", sent.get()).with("nanos", System.nanoTime() - start);
+    }
+
+    /**
+     * Sends at a mean rate, whatever the answers do: a thread that is late sends at once.
+     * The times between two messages are those of independent senders, exponentially
+     * distributed: an even rate would keep one phase to the milliseconds of due times for
+     * a whole run. They are the same in each run.
      * @return nanoseconds that it took
      */
     long paced(Request request) throws InterruptedException {
-        int count = request.count("count");
         int threads = request.count("threads");
         Messages messages = Messages.of(request);
-        double nanosBetween = 1e9 / Double.parseDouble(request.text("rate"));
+        long[] times = arrivals(request.count("count"), Double.parseDouble(request.text("rate")));
         long start = System.nanoTime();
         inThreads(threads, (thread) -> {
-            for (int number = thread; number < count; number += threads) {
-                sleepUntil(start + (long) (number * nanosBetween));
+            for (int number = thread; number < times.length; number += threads) {
+                sleepUntil(start + times[number]);
                 sendOne(messages, number);
             }
         });
         return System.nanoTime() - start;
+    }
+
+    /** Returns random times of messages, in nanoseconds since the first. */
+    static long[] arrivals(int count, double perSecond) {
+        Random random = new Random(count);
+        long[] times = new long[count];
+        double at = 0;
+        for (int i = 0; i < count; i++) {
+            times[i] = (long) at;
+            at -= Math.log(1 - random.nextDouble()) * 1e9 / perSecond;
+        }
+        return times;
     }
 
     /**
@@ -107,7 +141,8 @@ final class Load {
     private void sendOne(Messages messages, int number) {
         long millis = messages.delayMillis();
         Work work = Work.of(number, Wall.micros() + millis * 1000, messages.bytes());
-        this.contender.send(this.queues.get(number % this.queues.size()), work, Duration.ofMillis(millis));
+        this.contender.send(this.queues.get(Math.floorMod(number, this.queues.size())), work,
+                Duration.ofMillis(millis));
     }
 
     /**

@@ -1,10 +1,12 @@
 package io.delayqueue.benchmarks.limit;
 
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.ArrayDeque;
 import java.util.Base64;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 
@@ -15,25 +17,26 @@ import io.lettuce.core.LettuceFutures;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.ZAddArgs;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.async.RedisAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Implements a delay queue without guarantees: HSET and ZADD for a message, and a script
- * that takes and deletes a hundred. The ids are as long as generated ones.
+ * Implements a delay queue without guarantees, by one script for each message, or for
+ * each hundred: HSET and ZADD, then a script that takes and deletes. With the option
+ * {@code leased}, what is taken is leased and acknowledged, which is the least that a
+ * queue can do that redelivers. The ids are as long as generated ones.
  */
-final class LimitContender implements Contender {
+class LimitContender implements Contender {
 
     private static final Duration WAIT_LIMIT = Duration.ofMinutes(1);
 
-    /** Messages on their way to Redis at a time in bulk. */
-    private static final int WINDOW = 500;
+    /** Calls on their way to Redis at a time in bulk. */
+    private static final int WINDOW = 8;
 
-    private final List<Thread> threads = new ArrayList<>();
-
-    private final List<ClaimLoop> loops = new ArrayList<>();
+    private final List<ClaimLoop> loops = new CopyOnWriteArrayList<>();
 
     private @Nullable Setup setup;
 
@@ -43,7 +46,9 @@ final class LimitContender implements Contender {
 
     private @Nullable StatefulRedisConnection<String, String> shared;
 
-    private @Nullable StatefulRedisConnection<String, String> bulk;
+    private String send = "";
+
+    private String sendAll = "";
 
     @Override
     public void open(Setup setup, Consumer<Work> handler) {
@@ -51,68 +56,88 @@ final class LimitContender implements Contender {
         this.handler = handler;
         this.client = RedisClient.create(RedisURI.create("127.0.0.1", setup.port()));
         this.shared = this.client.connect();
-        this.bulk = this.client.connect();
-        this.bulk.setAutoFlushCommands(false);
+        this.send = this.shared.sync().scriptLoad(LimitScripts.SEND);
+        this.sendAll = this.shared.sync().scriptLoad(LimitScripts.SEND_ALL);
     }
 
     @Override
     public void send(String queue, Work work, Duration delay) {
-        String id = id(work);
         RedisAsyncCommands<String, String> commands = opened(this.shared).async();
-        long due = (work.dueMicros() + 999) / 1000;
-        await(List.of(commands.hset(messages(queue), id, work.toJson()),
-                commands.zadd(scheduled(queue), (double) due, id)));
+        await(List.of(commands.evalsha(this.send, ScriptOutputType.STATUS, keys(queue), id(work), work.toJson(),
+                Long.toString(due(work)))));
+        sent(due(work));
+    }
+
+    /** Returns the digest of the script that sends one message. */
+    String digest() {
+        return this.send;
+    }
+
+    /** Lets the loops of this process know when a message that is stored is due. */
+    void sent(long due) {
+        this.loops.forEach((loop) -> loop.wakeAt(due));
+    }
+
+    static long due(Work work) {
+        return (work.dueMicros() + 999) / 1000;
     }
 
     @Override
     public void sendAll(String queue, List<Work> works) {
-        StatefulRedisConnection<String, String> connection = opened(this.bulk);
-        RedisAsyncCommands<String, String> commands = connection.async();
-        List<RedisFuture<?>> answers = new ArrayList<>(2 * WINDOW);
-        for (Work work : works) {
-            String id = id(work);
-            answers.add(commands.hset(messages(queue), id, work.toJson()));
-            answers.add(commands.zadd(scheduled(queue), (double) ((work.dueMicros() + 999) / 1000), id));
-            if (answers.size() == 2 * WINDOW) {
-                connection.flushCommands();
-                await(answers);
-                answers.clear();
+        RedisAsyncCommands<String, String> commands = opened(this.shared).async();
+        Deque<RedisFuture<?>> answers = new ArrayDeque<>();
+        long earliest = Long.MAX_VALUE;
+        for (int from = 0; from < works.size(); from += LimitScripts.BATCH) {
+            List<Work> batch = works.subList(from, Math.min(from + LimitScripts.BATCH, works.size()));
+            String[] arguments = new String[1 + 4 * batch.size()];
+            arguments[0] = Integer.toString(batch.size());
+            int body = 1;
+            int score = 1 + 2 * batch.size();
+            for (Work work : batch) {
+                String id = id(work);
+                arguments[body++] = id;
+                arguments[body++] = work.toJson();
+                arguments[score++] = Long.toString(due(work));
+                arguments[score++] = id;
+                earliest = Math.min(earliest, due(work));
             }
+            if (answers.size() == WINDOW) {
+                await(List.of(answers.remove()));
+            }
+            answers.add(commands.evalsha(this.sendAll, ScriptOutputType.STATUS, keys(queue), arguments));
         }
-        connection.flushCommands();
-        await(answers);
+        await(List.copyOf(answers));
+        sent(earliest);
     }
 
     @Override
     public void startHandlers() {
-        for (String queue : opened(this.setup).queues()) {
-            ClaimLoop loop = new ClaimLoop(opened(this.client).connect().sync(),
-                    new String[] { messages(queue), scheduled(queue) }, opened(this.handler));
-            Thread thread = new Thread(loop, "claim-" + queue);
+        Setup setup = opened(this.setup);
+        for (String queue : setup.queues()) {
+            ClaimLoop loop = new ClaimLoop(opened(this.client).connect(),
+                    new String[] { messages(queue), scheduled(queue), "limit:{" + queue + "}:leased" },
+                    setup.options().containsKey("leased"), opened(this.handler));
             this.loops.add(loop);
-            this.threads.add(thread);
-            thread.start();
+            loop.start();
         }
     }
 
     @Override
     public void stopHandlers() {
-        this.loops.forEach(ClaimLoop::stop);
-        for (Thread thread : this.threads) {
+        for (ClaimLoop loop : this.loops) {
             try {
-                thread.join();
+                loop.stop();
             }
             catch (InterruptedException ex) {
                 Thread.currentThread().interrupt();
             }
         }
         this.loops.clear();
-        this.threads.clear();
     }
 
     @Override
     public boolean isSettled() {
-        return true;
+        return this.loops.stream().allMatch(ClaimLoop::isSettled);
     }
 
     @Override
@@ -146,7 +171,7 @@ final class LimitContender implements Contender {
         opened(this.client).shutdown();
     }
 
-    private String id(Work work) {
+    String id(Work work) {
         if (opened(this.setup).idsOfNumbers()) {
             return Setup.id((work.number() < 0) ? -1 - work.number() : work.number());
         }
@@ -159,6 +184,10 @@ final class LimitContender implements Contender {
         if (!LettuceFutures.awaitAll(WAIT_LIMIT, answers.toArray(RedisFuture[]::new))) {
             throw new IllegalStateException("Redis did not answer within " + WAIT_LIMIT);
         }
+    }
+
+    static String[] keys(String queue) {
+        return new String[] { messages(queue), scheduled(queue) };
     }
 
     private static String messages(String queue) {

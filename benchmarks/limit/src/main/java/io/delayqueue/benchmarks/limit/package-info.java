@@ -1,4 +1,7 @@
-/** The least that Redis can do for a delayed message. */
+/**
+ * The least that a delayed message takes: in Redis, with and without a lease; for a send
+ * through a bare socket; and for its time by a bare timer.
+ */
 @NullMarked
 package io.delayqueue.benchmarks.limit;
 

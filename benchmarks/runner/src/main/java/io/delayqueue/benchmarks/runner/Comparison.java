@@ -24,7 +24,7 @@ final class Comparison {
     private static final List<String> HOT_PATH = List.of("send", "sendAll", "drain", "sustained");
 
     private static final Set<Figure> FIGURES = Set.of(Figure.PER_SECOND, Figure.REDIS_MICROS, Figure.JVM_MICROS,
-            Figure.COMMANDS, Figure.P50, Figure.P99);
+            Figure.CPU_MICROS, Figure.COMMANDS, Figure.P50, Figure.P99);
 
     private final Bench bench;
 

@@ -10,16 +10,18 @@ import io.delayqueue.benchmarks.runner.measure.Mode;
 import io.delayqueue.benchmarks.runner.process.RedisBinary;
 import io.delayqueue.benchmarks.runner.process.Variant;
 import io.delayqueue.benchmarks.runner.process.Workshop;
+import io.delayqueue.benchmarks.runner.report.PublishedTables;
 import io.delayqueue.benchmarks.runner.report.Report;
 import io.delayqueue.benchmarks.runner.result.Cell;
 import io.delayqueue.benchmarks.runner.result.Delivery;
-import io.delayqueue.benchmarks.runner.result.Result;
 import io.delayqueue.benchmarks.runner.result.ResultFiles;
 
 /**
  * The command. Words in any order: a mode ({@code quick} by default), names of measures
- * (all by default), {@code report} to make the page from the results of a full run, or
- * {@code compare} to measure the library built in {@code -Dbench.base} beside this one.
+ * (all by default), {@code report} to make the pages from the results of a full run, or
+ * {@code compare} to measure the library built in {@code -Dbench.base} beside this one. A
+ * full run continues an earlier one of the same code, and ends after
+ * {@code -Dbench.minutes}, if given.
  */
 final class Main {
 
@@ -51,28 +53,46 @@ final class Main {
         if (compare) {
             new Comparison(bench, Path.of(System.getProperty("bench.base"))).run(measures, System.out);
         }
+        else if (mode == Mode.FULL) {
+            complete(root, bench, measures.isEmpty() ? Measures.all() : measures);
+        }
         else {
-            run(root, bench, mode, measures.isEmpty() ? Measures.all() : measures);
+            run(target, bench, measures.isEmpty() ? Measures.all() : measures);
         }
     }
 
-    /** Only results of a full run are kept under version control. */
-    private static void run(Path root, Bench bench, Mode mode, List<Measure> measures) {
-        Path target = root.resolve("benchmarks/runner/target");
-        boolean full = mode == Mode.FULL;
-        ResultFiles files = new ResultFiles(full ? root.resolve(RESULTS) : target.resolve("results"));
-        List<Cell> broken = new ArrayList<>();
+    private static void run(Path target, Bench bench, List<Measure> measures) {
+        ResultFiles files = new ResultFiles(target.resolve("results"));
         for (Measure measure : measures) {
-            Result result = bench.run(measure);
-            System.out.println(files.write(result));
-            result.cells().stream().filter(Main::breaksAPromise).forEach(broken::add);
+            System.out.println(files.write(bench.run(measure)));
         }
-        if (full) {
-            publish(root);
+        System.out.println(new Report(files, Measures.all()).write(target.resolve("report")));
+        requirePromises(files, measures);
+    }
+
+    /** Results of a full run are kept under version control. */
+    private static void complete(Path root, Bench bench, List<Measure> measures) {
+        ResultFiles files = new ResultFiles(root.resolve(RESULTS));
+        TimeBudget budget = TimeBudget.ofMinutes(Integer.getInteger("bench.minutes", 0));
+        List<String> incomplete = new ArrayList<>();
+        for (Measure measure : measures) {
+            if (!bench.complete(measure, files, budget)) {
+                incomplete.add(measure.name());
+            }
         }
-        else {
-            System.out.println(new Report(files, Measures.all()).write(target.resolve("report")));
+        if (!incomplete.isEmpty()) {
+            System.out.println("Run it again to complete " + String.join(", ", incomplete));
         }
+        publish(root);
+        requirePromises(files, measures);
+    }
+
+    private static void requirePromises(ResultFiles files, List<Measure> measures) {
+        List<Cell> broken = measures.stream()
+            .flatMap((measure) -> files.read(measure.name()).stream())
+            .flatMap((result) -> result.cells().stream())
+            .filter(Main::breaksAPromise)
+            .toList();
         if (!broken.isEmpty()) {
             System.err.println("DelayQueue failed, lost messages or was early: " + broken);
             System.exit(1);
@@ -85,13 +105,14 @@ final class Main {
             return false;
         }
         Delivery delivery = cell.delivery();
-        return cell.scenario().equals("failed")
+        return cell.scenario().equals(Cell.FAILED)
                 || (delivery != null && delivery.missing() + delivery.early() + delivery.unexpected() > 0);
     }
 
     private static void publish(Path root) {
         ResultFiles files = new ResultFiles(root.resolve(RESULTS));
         System.out.println(new Report(files, Measures.all()).write(root.resolve("docs")));
+        new PublishedTables(files).write(root);
     }
 
 }

@@ -8,6 +8,7 @@ import java.util.stream.Stream;
 
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterEvent;
+import io.delayqueue.FailureReasons;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.fixtures.store.ClaimValues;
@@ -76,7 +77,7 @@ public abstract class ExpiryCases extends StoreCases {
     void countsFromTheDueTime() {
         this.dq.send(expiring(DELAY, DELAY));
 
-        assertThat(this.dq.find()).contains(expiring(at(10), at(20), 0));
+        assertThat(this.dq.find()).contains(expiring(at(10), at(20), null));
         this.dq.advance(Duration.ofMillis(19_999));
         assertThat(this.dq.claim().ids()).containsExactly(ID);
     }
@@ -87,7 +88,7 @@ public abstract class ExpiryCases extends StoreCases {
 
         this.dq.retry(this.dq.claimOne());
 
-        assertThat(this.dq.find()).contains(expiring(at(10), at(10), 1));
+        assertThat(this.dq.find()).contains(expiring(at(10), at(10), new FailureReasons("failure", "failure", at(0))));
         this.dq.advance(DELAY);
         assertThat(this.dq.claim()).isEqualTo(new ClaimValues(List.of(), null, 1, List.of()));
     }
@@ -98,7 +99,7 @@ public abstract class ExpiryCases extends StoreCases {
 
         this.dq.reschedule(LEASE);
 
-        assertThat(this.dq.find()).contains(expiring(at(30), at(40), 0));
+        assertThat(this.dq.find()).contains(expiring(at(30), at(40), null));
     }
 
     @Test
@@ -108,7 +109,7 @@ public abstract class ExpiryCases extends StoreCases {
 
         this.dq.reschedule(LEASE);
 
-        assertThat(this.dq.find()).contains(expiring(at(30), at(40), 1));
+        assertThat(this.dq.find()).contains(expiring(at(30), at(40), new FailureReasons("failure", "failure", at(0))));
     }
 
     @Test
@@ -120,7 +121,7 @@ public abstract class ExpiryCases extends StoreCases {
 
         this.dq.redrive(lease);
 
-        assertThat(this.dq.find()).contains(expiring(at(30), at(40), 0));
+        assertThat(this.dq.find()).contains(expiring(at(30), at(40), null));
     }
 
     @Test
@@ -131,7 +132,7 @@ public abstract class ExpiryCases extends StoreCases {
 
         assertThat(this.dq.redrive(lease(at(30)))).isEqualTo(RedriveResult.REDRIVEN);
 
-        assertThat(this.dq.find()).contains(expiring(at(30), at(31), 0));
+        assertThat(this.dq.find()).contains(expiring(at(30), at(31), null));
     }
 
     @Test
@@ -140,7 +141,7 @@ public abstract class ExpiryCases extends StoreCases {
         this.dq.claim();
         this.dq.advance(LEASE);
 
-        assertThat(this.dq.find()).contains(expiring(at(0), at(10), 0));
+        assertThat(this.dq.find()).contains(expiring(at(0), at(10), null));
         assertThat(this.dq.claim()).isEqualTo(new ClaimValues(List.of(), null, 1, List.of()));
     }
 
@@ -150,7 +151,7 @@ public abstract class ExpiryCases extends StoreCases {
         assertThat(this.dq.send(expiring(Duration.ZERO, DELAY))).isEqualTo(result(SendOutcome.AFTER_CURRENT, at(0)));
         this.dq.acknowledge(lease);
 
-        assertThat(this.dq.find()).contains(expiring(at(0), at(10), 0));
+        assertThat(this.dq.find()).contains(expiring(at(0), at(10), null));
         this.dq.advance(DELAY);
         assertThat(this.dq.claim()).isEqualTo(new ClaimValues(List.of(), null, 1, List.of()));
     }

@@ -120,7 +120,7 @@ public abstract class FindCases extends StoreCases {
                 "{\"v\":1,\"headers\":{\"h\":\"1\"},\"payload\":2}".getBytes(StandardCharsets.UTF_8)));
 
         assertThat(this.dq.find()).contains(new StoredMessage(QUEUE.queue().value(), ID, MessageState.SCHEDULED, at(10),
-                null, at(40), 7, "g", 0, 0, "2", Map.of("h", "1")));
+                null, at(40), 7, "g", 0, 0, null, "2", Map.of("h", "1")));
     }
 
     @Test

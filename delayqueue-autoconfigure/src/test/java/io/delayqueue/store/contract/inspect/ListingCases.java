@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.delayqueue.FailureReasons;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.MessageState;
 import io.delayqueue.MessageSummary;
@@ -66,7 +67,7 @@ public abstract class ListingCases extends StoreCases {
 
     private static MessageSummary waiting(String id, Instant due, int priority, @Nullable String group) {
         return new MessageSummary(QUEUE.queue().value(), id, MessageState.SCHEDULED, due, null, null, priority, group,
-                0, 0);
+                0, 0, null);
     }
 
     private static MessageSummary waiting(String id, Instant due) {
@@ -88,7 +89,7 @@ public abstract class ListingCases extends StoreCases {
         this.dq.send(expiring(Duration.ofSeconds(5), DELAY));
 
         MessageSummary expiring = new MessageSummary(QUEUE.queue().value(), ID, MessageState.SCHEDULED, at(5), null,
-                at(15), MessageLimits.NORMAL_PRIORITY, null, 0, 0);
+                at(15), MessageLimits.NORMAL_PRIORITY, null, 0, 0, null);
         assertThat(all(MessageSelection.SCHEDULED)).containsExactly(waiting("x", at(0), 0, null), expiring,
                 waiting("c", at(10)), waiting("b", at(11), 9, null));
     }
@@ -114,9 +115,10 @@ public abstract class ListingCases extends StoreCases {
         this.dq.extend(first, LEASE.plusSeconds(5));
 
         assertThat(all(MessageSelection.LEASED)).containsExactly(
-                new MessageSummary(QUEUE.queue().value(), "b", MessageState.LEASED, null, at(31), null, 9, null, 0, 0),
+                new MessageSummary(QUEUE.queue().value(), "b", MessageState.LEASED, null, at(31), null, 9, null, 0, 0,
+                        null),
                 new MessageSummary(QUEUE.queue().value(), ID, MessageState.LEASED, null, at(36), null,
-                        MessageLimits.NORMAL_PRIORITY, null, 0, 0));
+                        MessageLimits.NORMAL_PRIORITY, null, 0, 0, null));
         assertThat(paged(MessageSelection.LEASED, 1)).containsExactly("b", ID);
         this.dq.advance(LEASE);
         assertThat(all(MessageSelection.LEASED).get(0)).isEqualTo(waiting("b", at(1), 9, null));
@@ -127,8 +129,9 @@ public abstract class ListingCases extends StoreCases {
     void showTheAttemptsOfAMessage() {
         this.dq.retry(this.dq.leased());
 
-        assertThat(all(MessageSelection.SCHEDULED)).containsExactly(new MessageSummary(QUEUE.queue().value(), ID,
-                MessageState.SCHEDULED, at(10), null, null, MessageLimits.NORMAL_PRIORITY, null, 1, 0));
+        assertThat(all(MessageSelection.SCHEDULED))
+            .containsExactly(new MessageSummary(QUEUE.queue().value(), ID, MessageState.SCHEDULED, at(10), null, null,
+                    MessageLimits.NORMAL_PRIORITY, null, 1, 0, new FailureReasons("failure", "failure", at(0))));
     }
 
     @Test

@@ -14,6 +14,7 @@ import static io.delayqueue.fixtures.store.StoreValues.LEASE;
 import static io.delayqueue.fixtures.store.StoreValues.at;
 import static io.delayqueue.fixtures.store.StoreValues.held;
 import static io.delayqueue.fixtures.store.StoreValues.deadLetterOf;
+import static io.delayqueue.fixtures.store.StoreValues.retried;
 import static io.delayqueue.fixtures.store.StoreValues.waiting;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -131,7 +132,7 @@ public abstract class RescheduleCases extends StoreCases {
 
         assertThat(this.dq.reschedule(Duration.ZERO)).isEqualTo(RescheduleResult.RESCHEDULED);
 
-        assertThat(this.dq.find()).contains(waiting("first", at(0), 1, 0));
+        assertThat(this.dq.find()).contains(retried(at(0), at(0)));
     }
 
 }

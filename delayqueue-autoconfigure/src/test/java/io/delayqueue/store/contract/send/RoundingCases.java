@@ -21,6 +21,7 @@ import static io.delayqueue.fixtures.store.StoreValues.held;
 import static io.delayqueue.fixtures.store.StoreValues.keep;
 import static io.delayqueue.fixtures.store.StoreValues.lease;
 import static io.delayqueue.fixtures.store.StoreValues.result;
+import static io.delayqueue.fixtures.store.StoreValues.retried;
 import static io.delayqueue.fixtures.store.StoreValues.waiting;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -78,7 +79,7 @@ public abstract class RoundingCases extends StoreCases {
 
         this.dq.retry(lease, Duration.ofNanos(9_000_001), "failure");
 
-        assertThat(this.dq.find()).contains(waiting("first", at(0.011), 1, 0));
+        assertThat(this.dq.find()).contains(retried(at(0.011), at(0)));
     }
 
     @Test

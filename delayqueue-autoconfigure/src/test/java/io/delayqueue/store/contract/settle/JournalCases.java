@@ -17,6 +17,7 @@ import io.delayqueue.fixtures.store.StoreCases;
 import io.delayqueue.fixtures.store.StoreFixture;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.FailedAttempts;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.LedgerChange;
 import io.delayqueue.store.LedgerEntry;
@@ -215,6 +216,45 @@ public abstract class JournalCases extends StoreCases {
 
         assertThat(second.entry()).isEqualTo(FAILURE);
         assertThat(second.failures()).isEqualTo(2);
+        this.dq.cancel();
+        forget(FAILURE);
+        forget(FIRST);
+    }
+
+    /**
+     * P3, P11: a restored message waits for its retry, keeps its place in its group, and
+     * expires when it would have.
+     */
+    @Test
+    void aRestoredMessageWaitsForItsRetry() {
+        NewMessage first = new NewMessage("first", false, DueTime.at(at(1)), OnDuplicate.KEEP, 5,
+                Duration.ofSeconds(30), "g", envelope("first"));
+        this.dq.restore(first, 7, new FailedAttempts(1, at(20).toEpochMilli()));
+        this.dq.restore(dueAt("g", "second", at(2)), 8, 0);
+
+        assertThat(this.dq.find("first").orElseThrow().dueAt()).isEqualTo(at(20));
+        assertThat(this.dq.offer(first, 7).dueAt()).as("its own, which the row gets").isEqualTo(at(1));
+        assertThat(this.dq.find("first").orElseThrow().expiresAt()).isEqualTo(at(31));
+        this.dq.advance(DELAY);
+        assertThat(this.dq.claim(2, LEASE, ExpiryPolicy.DROP).messages()).isEmpty();
+        this.dq.advance(DELAY);
+        assertThat(this.dq.drained()).containsExactly("first", "second");
+        this.dq.changes(JOURNAL, this.dq.changes(JOURNAL).entries().toArray(LedgerEntry[]::new));
+        this.dq.advance(DELAY.plusSeconds(1));
+        assertThat(this.dq.changes(JOURNAL).backlog()).isZero();
+    }
+
+    /** P2: a record of the due time before a reschedule is followed by one of the new. */
+    @Test
+    void aRescheduledRetryIsRecorded() {
+        this.dq.retry(leasedOfJournal());
+        this.dq.changes(JOURNAL);
+
+        assertThat(this.dq.rescheduling(8, DELAY.multipliedBy(3))).succeedsWithin(LEASE);
+
+        LedgerChange change = this.dq.changes(JOURNAL, FAILURE).changes().get(0);
+        assertThat(change.entry()).isEqualTo(FAILURE);
+        assertThat(change.dueMillis()).isEqualTo(this.dq.find().orElseThrow().dueAt().toEpochMilli());
         this.dq.cancel();
         forget(FAILURE);
         forget(FIRST);

@@ -19,6 +19,7 @@ import static io.delayqueue.fixtures.store.StoreValues.lease;
 import static io.delayqueue.fixtures.store.StoreValues.deadLetterOf;
 import static io.delayqueue.fixtures.store.StoreValues.neverGiven;
 import static io.delayqueue.fixtures.store.StoreValues.suspect;
+import static io.delayqueue.fixtures.store.StoreValues.retried;
 import static io.delayqueue.fixtures.store.StoreValues.waiting;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -169,7 +170,7 @@ public abstract class ReleaseCases extends StoreCases {
 
         assertThat(this.dq.releaseUnseen(claim)).containsExactly(true);
 
-        assertThat(this.dq.find()).contains(waiting("first", at(10), 1, 0));
+        assertThat(this.dq.find()).contains(retried(at(10), at(0)));
     }
 
     @Test
@@ -239,7 +240,7 @@ public abstract class ReleaseCases extends StoreCases {
 
         assertThat(this.dq.release(this.dq.claimOne())).isTrue();
 
-        assertThat(this.dq.find()).contains(waiting("first", at(10), 1, 0));
+        assertThat(this.dq.find()).contains(retried(at(10), at(0)));
     }
 
     @Test

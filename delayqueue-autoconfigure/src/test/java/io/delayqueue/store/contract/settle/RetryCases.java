@@ -2,20 +2,25 @@ package io.delayqueue.store.contract.settle;
 
 import java.time.Duration;
 
+import io.delayqueue.DeadLetter;
+import io.delayqueue.FailureReasons;
 import io.delayqueue.fixtures.store.ClaimValues;
 import io.delayqueue.fixtures.store.ClaimedMessageValues;
 import io.delayqueue.fixtures.store.StoreCases;
 import io.delayqueue.fixtures.store.StoreFixture;
 import io.delayqueue.store.Lease;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static io.delayqueue.fixtures.store.StoreValues.DELAY;
+import static io.delayqueue.fixtures.store.StoreValues.LEASE;
 import static io.delayqueue.fixtures.store.StoreValues.at;
 import static io.delayqueue.fixtures.store.StoreValues.firstAttempt;
 import static io.delayqueue.fixtures.store.StoreValues.held;
 import static io.delayqueue.fixtures.store.StoreValues.lease;
 import static io.delayqueue.fixtures.store.StoreValues.deadLetterOf;
 import static io.delayqueue.fixtures.store.StoreValues.neverGiven;
+import static io.delayqueue.fixtures.store.StoreValues.retried;
 import static io.delayqueue.fixtures.store.StoreValues.waiting;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -55,10 +60,43 @@ public abstract class RetryCases extends StoreCases {
 
         assertThat(this.dq.retry(lease)).isTrue();
 
-        assertThat(this.dq.find()).contains(waiting("first", at(10), 1, 0));
+        assertThat(this.dq.find()).contains(retried(at(10), at(0)));
         this.dq.advance(DELAY);
         assertThat(this.dq.claim()).isEqualTo(
                 ClaimValues.of(new ClaimedMessageValues(lease(at(40)), at(10), 1, 0, false, null, null, "first")));
+    }
+
+    @Test
+    void keepsTheFirstFailureAndTheLastOneWithItsTime() {
+        this.dq.retry(this.dq.leased(), DELAY, "first of all");
+        this.dq.advance(DELAY);
+        this.dq.retry(this.dq.claimOne(), DELAY, "second");
+        this.dq.advance(DELAY);
+        this.dq.retry(this.dq.claimOne(), DELAY, "third: 1\n20 of 3");
+
+        assertThat(reasons()).isEqualTo(new FailureReasons("first of all", "third: 1 20 of 3", at(20)));
+
+        this.dq.advance(DELAY);
+        this.dq.retry(this.dq.claimOne(), DELAY, "first of all");
+        assertThat(reasons()).isEqualTo(new FailureReasons("first of all", "first of all", at(30)));
+    }
+
+    @Test
+    void keepsTheFailuresOverALapseAndInTheDeadLetter() {
+        this.dq.retry(this.dq.leased(), Duration.ZERO, "first");
+        this.dq.retry(this.dq.claimOne(), Duration.ZERO, "second");
+        this.dq.claimOne();
+        this.dq.advance(LEASE);
+        Lease lease = this.dq.claimOne();
+
+        assertThat(reasons()).isEqualTo(new FailureReasons("first", "second", at(0)));
+
+        this.dq.deadLetter(lease);
+        assertThat(this.dq.deadLetters()).extracting(DeadLetter::firstFailure).containsExactly("first");
+    }
+
+    private @Nullable FailureReasons reasons() {
+        return this.dq.find().orElseThrow().failureReasons();
     }
 
     @Test
@@ -76,7 +114,7 @@ public abstract class RetryCases extends StoreCases {
 
         assertThat(this.dq.retry(lease)).isTrue();
 
-        assertThat(this.dq.find()).contains(waiting("first", at(40), 1, 0));
+        assertThat(this.dq.find()).contains(retried(at(40), at(30)));
     }
 
     @Test
@@ -121,7 +159,7 @@ public abstract class RetryCases extends StoreCases {
 
         assertThat(this.dq.replay(() -> this.dq.retry(lease))).isTrue();
 
-        assertThat(this.dq.find()).contains(waiting("first", at(10), 1, 0));
+        assertThat(this.dq.find()).contains(retried(at(10), at(0)));
     }
 
     @Test
@@ -143,7 +181,7 @@ public abstract class RetryCases extends StoreCases {
 
         assertThat(this.dq.replay(() -> this.dq.retry(lease))).isTrue();
 
-        assertThat(this.dq.find()).contains(waiting("first", at(10), 1, 0));
+        assertThat(this.dq.find()).contains(retried(at(10), at(0)));
     }
 
     @Test

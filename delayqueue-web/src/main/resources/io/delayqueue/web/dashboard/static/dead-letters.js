@@ -4,11 +4,13 @@ import { html, nothing } from './lib/lit-html.js';
 import { repeat } from './lib/directives/repeat.js';
 import { count, moment, named, plural, shown } from './format.js';
 import { ask, changed, may, queuePath, state } from './store.js';
-import { crumbs, link, loading, name, time, title } from './frame.js';
+import { link, showQuery } from './address.js';
+import { crumbs, loading, name, noQueue, time, title } from './frame.js';
 import { confirm, show } from './dialog.js';
 import { content, facts } from './message.js';
+import { copying } from './copy.js';
+import { FIRST_PAGE, isPhone, openPage, pageSize, pagesOf, turning } from './pages.js';
 
-const PAGE = 50;
 const STEPS = 10;
 
 const DOING = {
@@ -18,23 +20,46 @@ const DOING = {
 
 const FILTERS = ['idPrefix', 'causeContains', 'group', 'deadLetteredFrom', 'deadLetteredBefore'];
 
-function listing() {
-  state.page.cursors ??= [null];
-  state.page.chosen ??= new Set();
-  state.page.filter ??= {};
-  return state.page;
+/** Reads filter and page from the address. */
+export function prepareDeadLetters({ parts, query }) {
+  const view = state.page;
+  const filter = {};
+  [...FILTERS, 'causeGroup'].filter((field) => query[field]).forEach((field) => {
+    filter[field] = query[field];
+  });
+  if (JSON.stringify(filter) !== JSON.stringify(view.filter)) {
+    Object.assign(view, { filter, pages: pagesOf() });
+  }
+  openPage(view.pages, query);
+  // An open dead letter leads back to the list as it was.
+  const address = link(...parts, query);
+  if (view.address !== address) {
+    Object.assign(view, { address, deadLetters: null, chosen: new Set() });
+  }
 }
 
 export async function loadDeadLetters(route) {
-  const view = listing();
-  const deadLetters = await findDeadLetters(route.queue, view.filter, view.cursors.at(-1));
-  if (state.page === view) {
-    view.deadLetters = deadLetters;
+  const view = state.page;
+  const { address } = view;
+  try {
+    const [deadLetters, causes] = await Promise.all([
+      findDeadLetters(route.queue, view.filter, view.pages.cursor),
+      ask('GET', `${queuePath(route.queue)}/dead-letters/causes`),
+    ]);
+    if (state.page === view && view.address === address) {
+      Object.assign(view, { deadLetters, causes, gone: false });
+    }
+  }
+  catch (failure) {
+    if (failure.status !== 404) {
+      throw failure;
+    }
+    view.gone = true;
   }
 }
 
 export async function loadDeadLetter(route) {
-  const view = listing();
+  const view = state.page;
   const { deadLetterId } = route;
   view.opened = view.opened?.deadLetterId === deadLetterId ? view.opened : { deadLetterId };
   const { opened } = view;
@@ -55,10 +80,10 @@ async function findDeadLetters(queue, filter, from) {
   const found = [];
   let cursor = from;
   for (let steps = 0; steps < STEPS; steps++) {
-    const some = await ask('POST', `${queuePath(queue)}/dead-letters/search`, { limit: PAGE }, { filter, cursor });
+    const some = await ask('POST', `${queuePath(queue)}/dead-letters/search`, { limit: pageSize() }, { filter, cursor });
     found.push(...some.deadLetters);
     cursor = some.nextCursor;
-    if (!cursor || found.length >= PAGE) {
+    if (!cursor || found.length >= pageSize()) {
       break;
     }
   }
@@ -83,20 +108,15 @@ async function runSteps(queue, operation, filter, progress = () => true) {
   return all;
 }
 
-function again(changes) {
-  Object.assign(state.page, { deadLetters: null, chosen: new Set(), cursors: [null] }, changes);
-  changed();
-  document.dispatchEvent(new CustomEvent('dashboard:refresh'));
-}
-
 function filterBy(event) {
   event.preventDefault();
   const form = new FormData(event.target);
   const filter = {};
-  FILTERS.filter((field) => form.get(field)).forEach((field) => {
-    filter[field] = field.startsWith('deadLettered') ? new Date(form.get(field)).toISOString() : form.get(field);
+  FILTERS.forEach((field) => {
+    const value = form.get(field);
+    filter[field] = value && field.startsWith('deadLettered') ? new Date(value).toISOString() : value;
   });
-  again({ filter });
+  showQuery({ ...filter, causeGroup: null, ...FIRST_PAGE });
 }
 
 /** Formats a time for its input field, to the second. */
@@ -112,6 +132,7 @@ function inWords(filter) {
   const parts = [
     filter.idPrefix && html`its id begins with ${name(filter.idPrefix)}`,
     filter.causeContains && html`its cause contains ${name(filter.causeContains)}`,
+    filter.causeGroup && html`they have the chosen cause`,
     filter.group && html`its group is ${name(filter.group)}`,
     filter.deadLetteredFrom && html`it was dead-lettered at or after ${time(filter.deadLetteredFrom)}`,
     filter.deadLetteredBefore && html`it was dead-lettered before ${time(filter.deadLetteredBefore)}`,
@@ -147,16 +168,15 @@ function askSome(queue, doing, deadLetterIds) {
       }
       state.page.chosen = new Set();
       if (state.route.page === 'deadLetter') {
-        location.hash = link('queues', queue, 'dead-letters');
+        location.hash = state.page.address ?? link('queues', queue, 'dead-letters');
       }
       return `${plural(done, 'dead letter')} ${how.done}${kept.length > 0 ? `; ${count(kept.length)} unchanged: ${kept[0]}` : ''}`;
     },
   });
 }
 
-async function askAll(queue, doing) {
+async function askAll(queue, doing, filter = state.page.filter) {
   const how = DOING[doing];
-  const filter = state.page.filter;
   show('Counting …');
   try {
     const { matched: number, deadLetteredBefore } = await runSteps(queue, 'count', filter);
@@ -196,7 +216,7 @@ function row(queue, deadLetter) {
     <th scope="row"><a href=${link('queues', queue, 'dead-letters', deadLetter.deadLetterId)}>${name(deadLetter.id)}</a></th>
     <td data-label="Dead-lettered">${time(deadLetter.deadLetteredAt)}</td>
     <td class="number" data-label="Failures">${count(deadLetter.failures)}</td>
-    <td class="cause" data-label="Cause">${named(deadLetter.cause.split('\n')[0])}</td>
+    <td class="cause" data-label="Cause"><span class="clamp">${named(deadLetter.cause.split('\n')[0])}</span></td>
   </tr>`;
 }
 
@@ -217,9 +237,7 @@ function table(queue) {
       <th scope="col">Id</th><th scope="col">Dead-lettered</th><th scope="col" class="number">Failures</th><th scope="col">Cause</th></tr></thead>
       <tbody>${repeat(deadLetters, (deadLetter) => deadLetter.deadLetterId, (deadLetter) => row(queue, deadLetter))}</tbody>
     </table></div>
-    <div class="bar"><button type="button" ?disabled=${view.cursors.length < 2} @click=${() => again({ cursors: view.cursors.slice(0, -1) })}>Previous page</button>
-      <span class="soft">Page ${count(view.cursors.length)}</span>
-      <button type="button" ?disabled=${!view.deadLetters.nextCursor} @click=${() => again({ cursors: [...view.cursors, view.deadLetters.nextCursor] })}>Next page</button></div>`;
+    ${turning(view.pages, view.deadLetters.nextCursor)}`;
 }
 
 function actions(queue) {
@@ -234,22 +252,45 @@ function actions(queue) {
   </div>`;
 }
 
+function causes(queue, grouped) {
+  if (!grouped || grouped.causes.length === 0) {
+    return nothing;
+  }
+  return html`<section aria-labelledby="causes"><h2 id="causes">Causes</h2>
+    <p class="note">${grouped.complete ? '' : html`The latest ${count(grouped.examined)} dead letters. `}Numbers and identifiers in the messages are shown as #.${grouped.masked ? ' Messages are hidden: the authority DELAYQUEUE_PAYLOAD is required to read them.' : ''}</p>
+    <div class="scroll" tabindex="0" role="group" aria-labelledby="causes"><table><caption class="unseen">Causes of dead letters, the most frequent first</caption>
+      <thead><tr><th scope="col">Cause</th><th scope="col" class="number">Dead letters</th><th scope="col">First</th><th scope="col">Last</th><th scope="col"><span class="unseen">List</span></th>${may('OPERATE') ? html`<th scope="col"><span class="unseen">Actions</span></th>` : nothing}</tr></thead>
+      <tbody>${repeat(grouped.causes, (one) => one.causeGroup, (one) => html`<tr>
+        <th scope="row" class="cause"><a href=${link('queues', queue, 'dead-letters', one.sampleDeadLetterId)}>${named(one.text)}</a></th>
+        <td class="number" data-label="Dead letters">${count(one.count)}</td>
+        <td data-label="First">${time(one.firstAt)}</td><td data-label="Last">${time(one.lastAt)}</td>
+        <td class="whole"><a href=${link('queues', queue, 'dead-letters', { causeGroup: one.causeGroup })} aria-label=${`List: ${named(one.text)}`}>List</a></td>
+        ${may('OPERATE') ? html`<td class="whole">${Object.entries(DOING).map(([doing, how]) => html`<button type="button" aria-label=${`${how.verb} ${count(one.count)}: ${named(one.text)}`}
+          @click=${() => askAll(queue, doing, { causeGroup: one.causeGroup })}>${how.verb}${doing === 'redrive' ? ` ${count(one.count)}` : ''}</button> `)}</td>` : nothing}
+      </tr>`)}</tbody></table></div></section>`;
+}
+
 export function deadLettersPage() {
   const queue = state.route.queue;
-  const view = listing();
+  const view = state.page;
   const filter = view.filter;
-  return html`${crumbs([queue, link('queues', queue)], ['Dead letters', link('queues', queue, 'dead-letters')])}
-    ${title(html`Dead letters of ${name(queue)}`)}
+  const head = html`${crumbs([queue, link('queues', queue)], ['Dead letters', link('queues', queue, 'dead-letters')])}
+    ${title(html`Dead letters of ${name(queue)}`)}`;
+  if (view.gone) {
+    return html`${head}${noQueue()}`;
+  }
+  return html`${head}
     <p>Messages that failed for good. A dead letter is kept until it is redriven or purged, or until its retention ends.</p>
-    <form class="bar" @submit=${filterBy}>
+    ${causes(queue, view.causes)}
+    <section aria-labelledby="letters"><h2 id="letters">Dead letters ${Object.keys(filter).length > 0 ? html`${inWords(filter)} <a class="all" href=${link('queues', queue, 'dead-letters')}>Show all</a>` : nothing}</h2>
+    <details ?open=${!isPhone() || Object.keys(filter).length > 0}><summary>Filter</summary><form class="bar" @submit=${filterBy}>
       <label>Id begins with <input type="search" name="idPrefix" maxlength="200" value=${filter.idPrefix ?? ''}></label>
       ${may('PAYLOAD') ? html`<label>Cause contains <input type="search" name="causeContains" maxlength="200" value=${filter.causeContains ?? ''}></label>` : nothing}
       <label>Group <input type="search" name="group" maxlength="200" value=${filter.group ?? ''}></label>
       <label>Dead-lettered from <input type="datetime-local" name="deadLetteredFrom" step="1" value=${local(filter.deadLetteredFrom)}></label>
       <label>Dead-lettered before <input type="datetime-local" name="deadLetteredBefore" step="1" value=${local(filter.deadLetteredBefore)}></label>
       <button type="submit">Filter</button>
-    </form>
-    <section aria-labelledby="letters"><h2 id="letters">Dead letters ${Object.keys(view.filter).length > 0 ? inWords(view.filter) : nothing}</h2>
+    </form></details>
       ${view.deadLetters ? html`${actions(queue)}${table(queue)}` : loading()}
     </section>`;
 }
@@ -257,19 +298,19 @@ export function deadLettersPage() {
 export function deadLetterPage() {
   const { queue, deadLetterId } = state.route;
   const { deadLetter, gone } = state.page.opened?.deadLetterId === deadLetterId ? state.page.opened : {};
-  const head = crumbs([queue, link('queues', queue)], ['Dead letters', link('queues', queue, 'dead-letters')]);
+  const head = crumbs([queue, link('queues', queue)], ['Dead letters', state.page.address ?? link('queues', queue, 'dead-letters')]);
   if (!deadLetter) {
     return html`${head}${title('Dead letter')}${gone ? html`<p class="empty" role="status">There is no such dead letter, or no longer: it was redriven or purged, or its retention ended.</p>`
     : loading()}`;
   }
-  return html`${head}${title(html`Dead letter ${name(deadLetter.id)}`)}
+  return html`${head}${title(html`Dead letter ${name(deadLetter.id)}`, html`<span class="push">${copying(deadLetter.id, 'id')}</span>`)}
     ${gone ? html`<p class="alert info" role="status">The dead letter was redriven or purged, or its retention ended. This is its last known state.</p>` : nothing}
     ${!gone && may('OPERATE') ? html`<div class="bar">
       <button type="button" class="primary" @click=${() => askSome(queue, 'redrive', [deadLetterId])}>Redrive …</button>
       <button type="button" @click=${() => askSome(queue, 'purge', [deadLetterId])}>Purge …</button></div>` : nothing}
     ${facts([['Dead-lettered', time(deadLetter.deadLetteredAt)], ['Was due', time(deadLetter.dueAt)], ['Group', deadLetter.group && name(deadLetter.group)],
     ['Failures', count(deadLetter.failures)], ['Lapses', count(deadLetter.lapses)], ['Dead-letter id', name(deadLetter.deadLetterId)]])}
-    <section aria-labelledby="cause"><h2 id="cause">Cause</h2>${deadLetter.masked ? html`<p class="note">Parts that may quote the payload are hidden: the authority DELAYQUEUE_PAYLOAD is required to read them.</p>` : nothing}<pre tabindex="0" role="group" aria-labelledby="cause">${shown(deadLetter.cause)}</pre></section>
+    <section aria-labelledby="cause"><div class="with"><h2 id="cause">Cause</h2>${copying(deadLetter.cause, 'cause')}</div>${deadLetter.masked ? html`<p class="note">Parts that may quote the payload are hidden: the authority DELAYQUEUE_PAYLOAD is required to read them.</p>` : nothing}<pre tabindex="0" role="group" aria-labelledby="cause">${shown(deadLetter.cause)}</pre></section>
     ${deadLetter.firstFailure ? html`<section aria-labelledby="first"><h2 id="first">First failure</h2><pre tabindex="0" role="group" aria-labelledby="first">${shown(deadLetter.firstFailure)}</pre></section>` : nothing}
     ${content(deadLetter)}`;
 }

@@ -1,7 +1,10 @@
 // Formats numbers, times and texts.
 
 const counts = new Intl.NumberFormat('en');
-const moments = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const SECONDS = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' };
+const moments = new Intl.DateTimeFormat('en-GB', SECONDS);
+const momentsOfOtherYears = new Intl.DateTimeFormat('en-GB', { ...SECONDS, year: 'numeric' });
+const offsets = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'shortOffset' });
 
 const UNITS = [['d', 86_400_000], ['h', 3_600_000], ['min', 60_000], ['s', 1_000]];
 
@@ -35,7 +38,18 @@ export function duration(millis) {
 }
 
 export function moment(iso) {
-  return iso ? moments.format(new Date(iso)) : '–';
+  if (!iso) {
+    return '–';
+  }
+  const at = new Date(iso);
+  return (at.getFullYear() === new Date().getFullYear() ? moments : momentsOfOtherYears).format(at);
+}
+
+/** Returns the name of the reader's time zone, in which all times are shown, with its offset. */
+export function zone() {
+  const { timeZone } = offsets.resolvedOptions();
+  const offset = offsets.formatToParts(new Date()).find(({ type }) => type === 'timeZoneName')?.value.replace('GMT', 'UTC') ?? '';
+  return timeZone === 'UTC' ? timeZone : `${timeZone} (${offset})`;
 }
 
 export function countdown(iso, now) {

@@ -1,12 +1,11 @@
 // Renders the frame of every view.
 
 import { html, nothing } from './lib/lit-html.js';
-import { countdown, moment, named } from './format.js';
+import { countdown, moment, named, zone } from './format.js';
 import { now, state } from './store.js';
-
-export function link(...parts) {
-  return `#/${parts.map(encodeURIComponent).join('/')}`;
-}
+import { ICONS } from './icons.js';
+import { isStale, outage } from './outage.js';
+import { searchBox } from './search.js';
 
 export function name(text) {
   return html`<bdi class="name">${named(text)}</bdi>`;
@@ -27,26 +26,32 @@ function entry(page, text, badge) {
 }
 
 export function frame(view) {
-  const alerts = state.overview?.alerts.filter((alert) => alert.severity !== 'info').length ?? 0;
+  const alerts = new Set(state.overview?.alerts.filter(({ severity }) => severity !== 'info').map((alert) => alert.title)).size;
   return html`
     <header>
-      <a class="brand" href="#/">DelayQueue</a>
+      <a class="brand" href="#/">${ICONS.brand}DelayQueue</a>
       <nav aria-label="Pages"><ul>
         ${entry('overview', 'Queues', nothing)}
         ${entry('alerts', 'Alerts', alerts > 0 ? html` <span class="badge">${alerts}<span class="unseen"> open</span></span>` : nothing)}
         ${entry('nodes', 'Nodes', nothing)}
       </ul></nav>
+      ${searchBox()}
       <div class="session">
         <button type="button" aria-pressed=${!state.live} @click=${() => document.dispatchEvent(
     new CustomEvent('dashboard:live', { detail: !state.live }))}>Pause updates</button>
-        ${state.overview ? html`<span class="principal">${named(state.overview.principal)}</span>` : nothing}
+        <span class="zone" title="All times are in this time zone">${zone()}</span>
+        ${state.overview ? html`<span class="principal" title="Signed in as">${named(state.overview.principal)}</span>` : nothing}
       </div>
     </header>
-    <main id="main" tabindex="-1">
-      ${state.failure ? html`<div class="alert error" role="alert"><h2>${state.failure.title}</h2>
-        <p>${state.failure.message}</p>${state.failure.status >= 400 && state.failure.status < 500 ? nothing : html`<p>The data shown may be outdated. This page retries automatically.</p>`}</div>` : nothing}
+    <main id="main" tabindex="-1" class=${isStale() ? 'stale' : nothing}>
+      ${outage()}
       ${view}
     </main>`;
+}
+
+/** Renders that the queue of the address does not exist. */
+export function noQueue() {
+  return html`<p class="empty" role="status">There is no queue of this name: it holds nothing, and no node has used it.</p>`;
 }
 
 export function loading() {
@@ -55,10 +60,12 @@ export function loading() {
 
 export function crumbs(...steps) {
   return html`<nav class="crumbs" aria-label="Breadcrumb"><ol>
-    <li><a href="#/">Queues</a></li>${steps.map(([text, href]) => html`<li><a href=${href}>${name(text)}</a></li>`)}
+    <li><a href=${state.overviewAddress}>Queues</a></li>${steps.map(([text, href]) => html`<li><a href=${href}>${name(text)}</a></li>`)}
   </ol></nav>`;
 }
 
-export function title(content) {
-  return html`<h1 tabindex="-1">${content}</h1>`;
+/** Renders the title of a view, and beside it its actions. */
+export function title(content, actions = null) {
+  const heading = html`<h1 tabindex="-1">${content}</h1>`;
+  return actions ? html`<div class="head">${heading}${actions}</div>` : heading;
 }

@@ -2,53 +2,42 @@
 
 import { html, render } from './lib/lit-html.js';
 import { ask, changed, onChange, remember, state } from './store.js';
+import { link, parse } from './address.js';
 import { forgetPlots, plot } from './plots.js';
-import { frame } from './frame.js';
-import { overviewPage } from './overview.js';
-import { loadQueue, queuePage } from './queue.js';
+import { frame, title } from './frame.js';
+import { named } from './format.js';
+import { overviewPage, prepareOverview } from './overview.js';
+import { loadQueue, prepareQueue, queuePage } from './queue.js';
 import { loadMessage, messagePage } from './message.js';
-import { deadLetterPage, deadLettersPage, loadDeadLetter, loadDeadLetters } from './dead-letters.js';
+import { deadLetterPage, deadLettersPage, loadDeadLetter, loadDeadLetters, prepareDeadLetters } from './dead-letters.js';
 import { loadNodes, nodesPage } from './nodes.js';
 import { alertsPage } from './alerts.js';
+import { loadNextHour } from './next-hour.js';
+import { leaveSearch, loadSearch, searchPage } from './search.js';
 
 const PAGES = {
-  overview: { view: overviewPage },
-  alerts: { view: alertsPage },
-  nodes: { view: nodesPage, load: loadNodes },
-  queue: { view: queuePage, load: loadQueue },
-  message: { view: messagePage, load: loadMessage },
-  deadLetters: { view: deadLettersPage, load: loadDeadLetters },
-  deadLetter: { view: deadLetterPage, load: loadDeadLetter },
+  overview: { view: overviewPage, load: loadNextHour, prepare: prepareOverview, text: () => 'Queues' },
+  alerts: { view: alertsPage, text: () => 'Alerts' },
+  nodes: { view: nodesPage, load: loadNodes, text: () => 'Nodes' },
+  search: { view: searchPage, load: loadSearch, text: ({ id }) => `Search for ${named(id)}` },
+  queue: { view: queuePage, load: loadQueue, prepare: prepareQueue, text: ({ queue }) => named(queue) },
+  message: { view: messagePage, load: loadMessage, text: ({ queue, id }) => `${named(id)} – ${named(queue)}` },
+  deadLetters: { view: deadLettersPage, load: loadDeadLetters, prepare: prepareDeadLetters, text: ({ queue }) => `Dead letters – ${named(queue)}` },
+  deadLetter: { view: deadLetterPage, load: loadDeadLetter, text: ({ queue }) => `${named(state.page.opened?.deadLetter?.id ?? 'Dead letter')} – dead letters – ${named(queue)}` },
+  unknown: { view: () => html`${title('No such page')}<p class="empty" role="status">This address belongs to no page of the dashboard. <a href="#/">All queues</a></p>`, text: () => 'No such page' },
 };
 
 const DEAD_LETTERS = ['deadLetters', 'deadLetter'];
 const FASTEST = 2_000;
-const SLOWEST = 30_000;
+const SLOWEST = 5_000;
+// An answer that takes longer is taken for an outage.
+const PATIENCE = 1_200;
 
+/** Counts the questions about the store, and the data that answer them. */
+let questions = 0;
 let pause = FASTEST;
 let timer;
 let drawing = false;
-
-function parse(hash) {
-  let parts;
-  try {
-    parts = hash.replace(/^#\/?/, '').split('/').map(decodeURIComponent);
-  }
-  catch {
-    return { page: 'overview' };
-  }
-  if (parts[0] === 'queues' && parts[1]) {
-    const queue = parts[1];
-    if (parts[2] === 'messages' && parts[3]) {
-      return { page: 'message', queue, id: parts[3] };
-    }
-    if (parts[2] === 'dead-letters') {
-      return parts[3] ? { page: 'deadLetter', queue, deadLetterId: parts[3] } : { page: 'deadLetters', queue };
-    }
-    return { page: 'queue', queue };
-  }
-  return { page: ['alerts', 'nodes'].includes(parts[0]) ? parts[0] : 'overview' };
-}
 
 function draw() {
   if (drawing) {
@@ -63,6 +52,7 @@ function draw() {
     if (onTitle && document.activeElement === document.body) {
       document.querySelector('h1')?.focus();
     }
+    document.title = `${PAGES[state.route.page].text(state.route)} – DelayQueue`;
     plot();
   });
 }
@@ -72,21 +62,26 @@ async function enter() {
   if (hash === '#main') {
     return;
   }
-  const before = JSON.stringify(state.route);
+  const before = state.route;
   const route = parse(hash);
-  if (JSON.stringify(route) === before && state.entered) {
+  if (JSON.stringify(route) === JSON.stringify(before) && state.entered) {
     return;
   }
   const first = !state.entered;
+  const sameView = link(...route.parts) === link(...before.parts);
   state.entered = true;
   // Keep the state of the list while one of its dead letters is shown.
-  if (!(DEAD_LETTERS.includes(route.page) && DEAD_LETTERS.includes(state.route.page) && route.queue === state.route.queue)) {
+  if (!sameView && !(DEAD_LETTERS.includes(route.page) && DEAD_LETTERS.includes(before.page) && route.queue === before.queue)) {
+    leaveSearch(state.page);
     state.page = {};
   }
   state.route = route;
-  forgetPlots();
+  PAGES[route.page].prepare?.(route);
+  if (!sameView) {
+    forgetPlots();
+  }
   changed();
-  if (!first) {
+  if (!first && !sameView) {
     requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector('h1')?.focus()));
   }
   await refresh();
@@ -97,7 +92,15 @@ async function refresh() {
   clearTimeout(timer);
   const route = state.route;
   try {
-    remember(await ask('GET', 'overview'));
+    const impatient = setTimeout(askStore, PATIENCE);
+    try {
+      const overview = await ask('GET', 'overview');
+      questions++;
+      remember(overview);
+    }
+    finally {
+      clearTimeout(impatient);
+    }
     if (route === state.route) {
       await PAGES[route.page].load?.(route);
     }
@@ -106,7 +109,9 @@ async function refresh() {
   catch (failure) {
     if (route === state.route) {
       state.failure = failure;
+      state.failingSince ??= new Date().toISOString();
       pause = Math.min(pause * 2, SLOWEST);
+      await askStore();
     }
   }
   if (route !== state.route) {
@@ -115,6 +120,23 @@ async function refresh() {
   }
   changed();
   again();
+}
+
+/** Asks the node whether its Redis answers, which it knows without asking Redis. Ignores an answer that newer data overtook. */
+async function askStore() {
+  const question = ++questions;
+  let outage = null;
+  try {
+    const store = await ask('GET', 'store');
+    outage = store.answers ? null : store;
+  }
+  catch {
+    // The failure of the view is shown instead.
+  }
+  if (question === questions) {
+    state.outage = outage;
+    changed();
+  }
 }
 
 function again() {
@@ -145,7 +167,14 @@ document.querySelector('.skip').addEventListener('click', (event) => {
   event.preventDefault();
   document.getElementById('main')?.focus();
 });
+document.addEventListener('keydown', (event) => {
+  if (event.key === '/' && !event.ctrlKey && !event.metaKey && !event.target.closest('input, select, textarea, dialog')) {
+    event.preventDefault();
+    document.getElementById('find')?.focus();
+  }
+});
 document.addEventListener('visibilitychange', () => document.hidden ? clearTimeout(timer) : refresh());
+document.addEventListener('dashboard:address', enter);
 window.addEventListener('hashchange', enter);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
   forgetPlots();

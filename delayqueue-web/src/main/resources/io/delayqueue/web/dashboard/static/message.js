@@ -4,7 +4,9 @@ import { html, nothing } from './lib/lit-html.js';
 import { count, countdown, shown } from './format.js';
 import { indented } from './json.js';
 import { ask, may, now, queuePath, state } from './store.js';
-import { crumbs, link, loading, name, time, title } from './frame.js';
+import { link } from './address.js';
+import { crumbs, loading, name, time, title } from './frame.js';
+import { copying } from './copy.js';
 import { askMessages } from './queue.js';
 import { loadTransitions, transitions } from './transitions.js';
 
@@ -30,7 +32,7 @@ export function content(of) {
       <p class="empty">Hidden: the authority DELAYQUEUE_PAYLOAD is required to read them.</p></section>`;
   }
   const headers = Object.entries(of.headers ?? {});
-  return html`<section aria-labelledby="content"><h2 id="content">Payload</h2>
+  return html`<section aria-labelledby="content"><div class="with"><h2 id="content">Payload</h2>${of.payloadText ? copying(of.payloadText, 'payload') : nothing}</div>
       <pre tabindex="0" role="group" aria-labelledby="content">${of.payloadText === null || of.payloadText === undefined ? '' : shown(indented(of.payloadText))}</pre></section>
     <section aria-labelledby="headers"><h2 id="headers">Headers</h2>
       ${headers.length === 0 ? html`<p class="empty">None.</p>` : html`<dl class="facts">${headers.map(([key, value]) => html`<div><dt>${name(key)}</dt><dd>${shown(value)}</dd></div>`)}</dl>`}</section>`;
@@ -44,7 +46,7 @@ export function facts(entries) {
 export function messagePage() {
   const { queue, id } = state.route;
   const { message, gone } = state.page;
-  const head = html`${crumbs([queue, link('queues', queue)], [id, link('queues', queue, 'messages', id)])}${title(html`Message ${name(id)}`)}`;
+  const head = html`${crumbs([queue, link('queues', queue)], [id, link('queues', queue, 'messages', id)])}${title(html`Message ${name(id)}`, html`<span class="push">${copying(id, 'id')}</span>`)}`;
   if (!message) {
     return html`${head}${gone ? html`<p class="empty" role="status">Queue ${name(queue)} does not hold this message, or no longer does: it was handled, cancelled, or became
       a <a href=${link('queues', queue, 'dead-letters')}>dead letter</a>.</p>${transitions()}` : loading()}`;
@@ -62,6 +64,9 @@ export function messagePage() {
     ['Priority', message.priority],
     ['Group', message.group && name(message.group)],
     ['Failures so far', count(message.failures)],
+    ['First failure', message.firstFailure && shown(message.firstFailure)],
+    ['Last failure', message.lastFailedAt && html`${shown(message.lastFailure)} <span class="soft line">${time(message.lastFailedAt)}</span>`],
+    ['Next attempt', message.failures > 0 && message.dueAt ? html`${time(message.dueAt)} <span class="soft">${due}</span>` : null],
     ['Lapses', count(message.lapses)],
   ])}
     ${transitions()}

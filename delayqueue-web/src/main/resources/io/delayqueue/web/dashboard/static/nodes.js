@@ -3,7 +3,8 @@
 import { html, nothing } from './lib/lit-html.js';
 import { count, countdown, named } from './format.js';
 import { ask, may, now, state } from './store.js';
-import { link, loading, name, time, title } from './frame.js';
+import { link } from './address.js';
+import { loading, name, time, title } from './frame.js';
 import { act } from './dialog.js';
 
 export async function loadNodes() {
@@ -13,7 +14,7 @@ export async function loadNodes() {
 }
 
 function stateOf(listener) {
-  return !listener.running ? 'stopped' : listener.paused ? 'paused' : 'running';
+  return !listener.running ? 'stopped' : listener.paused ? 'paused' : listener.outage ? 'waits for another system' : 'running';
 }
 
 function turn(listener, doing) {

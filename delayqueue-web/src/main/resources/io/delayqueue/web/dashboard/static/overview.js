@@ -4,7 +4,12 @@ import { html, nothing } from './lib/lit-html.js';
 import { repeat } from './lib/directives/repeat.js';
 import { count, duration, named, plural } from './format.js';
 import { changed, state } from './store.js';
-import { link, loading, name, time, title, until } from './frame.js';
+import { link, showQuery } from './address.js';
+import { loading, name, time, title, until } from './frame.js';
+import { alertSummary } from './alerts.js';
+import { isLate, latenessTile } from './lateness.js';
+import { nextHourOfAll } from './next-hour.js';
+import { pageSize } from './pages.js';
 import { throughputNote, throughputPlots, linePlot } from './history.js';
 
 const COLUMNS = [
@@ -17,31 +22,55 @@ const COLUMNS = [
   ['nextDueAt', 'Next due', (queue) => queue.nextDueAt ? Date.parse(queue.nextDueAt) : Infinity],
 ];
 
-const MORE = 50;
 
 function compare(one, other) {
   return typeof one === 'string' ? one.localeCompare(other) : one - other || 0;
 }
 
+/** Reads filter and order from the address. */
+export function prepareOverview({ parts, query }) {
+  const view = state.page;
+  view.by = COLUMNS.some(([by]) => by === query.sort) ? query.sort : 'queue';
+  view.down = query.order === 'down';
+  view.filter = query.filter ?? '';
+  view.typed = view.typing ? view.typed : view.filter;
+  view.shownRows = pageSize();
+  state.overviewAddress = link(...parts, query);
+}
+
 function rows() {
-  const wanted = state.filter.trim().toLowerCase();
-  const [, , value] = COLUMNS.find(([by]) => by === state.sort.by);
+  const view = state.page;
+  const wanted = view.filter.trim().toLowerCase();
+  const [, , value] = COLUMNS.find(([by]) => by === view.by);
   const queues = state.overview.queues.filter((queue) => queue.queue.toLowerCase().includes(wanted));
   queues.sort((one, other) => compare(value(one), value(other)) || compare(one.queue, other.queue));
-  return state.sort.down ? queues.reverse() : queues;
+  return view.down ? queues.reverse() : queues;
 }
 
 function sort(by) {
-  // Show the first rows of the new order.
-  state.shownRows = MORE;
-  state.sort = state.sort.by === by ? { by, down: !state.sort.down } : { by, down: by !== 'queue' && by !== 'nextDueAt' };
-  changed();
+  const view = state.page;
+  const down = view.by === by ? !view.down : by !== 'queue' && by !== 'nextDueAt';
+  showQuery({ sort: by === 'queue' ? null : by, order: down ? 'down' : null });
 }
 
 function head([by, text]) {
-  const sorted = state.sort.by === by;
-  return html`<th scope="col" class=${by === 'queue' ? '' : 'number'} aria-sort=${sorted ? (state.sort.down ? 'descending' : 'ascending') : 'none'}>
-    <button type="button" class="sort" @click=${() => sort(by)}>${text}<span aria-hidden="true">${sorted ? (state.sort.down ? ' ↓' : ' ↑') : ''}</span></button></th>`;
+  const { by: chosen, down } = state.page;
+  const sorted = chosen === by;
+  return html`<th scope="col" class=${by === 'queue' ? '' : 'number'} aria-sort=${sorted ? (down ? 'descending' : 'ascending') : 'none'}>
+    <button type="button" class="sort" @click=${() => sort(by)}>${text}<span aria-hidden="true">${sorted ? (down ? ' ↓' : ' ↑') : ''}</span></button></th>`;
+}
+
+function type(event) {
+  const view = state.page;
+  view.typed = event.target.value;
+  view.filter = view.typed;
+  view.shownRows = pageSize();
+  changed();
+  clearTimeout(view.typing);
+  view.typing = setTimeout(() => {
+    view.typing = null;
+    showQuery({ filter: view.typed }, true);
+  }, 200);
 }
 
 export function paused(queue) {
@@ -51,22 +80,29 @@ export function paused(queue) {
   return html` <span class="tag paused">paused${queue.pausedUntil ? html` until ${time(queue.pausedUntil)}` : ''}</span>`;
 }
 
+/** Renders a number; zeros are pale, and left out on phones. */
+function number(text, value, shown = count(value)) {
+  return html`<td class=${`number${value ? '' : ' zero'}`} data-label=${text}>${shown}</td>`;
+}
+
 function row(queue) {
+  const late = isLate(queue);
   return html`<tr>
     <th scope="row"><a href=${link('queues', queue.queue)}>${name(queue.queue)}</a>${paused(queue)}</th>
-    <td class="number" data-label="Waiting">${count(queue.scheduled)}</td>
-    <td class="number" data-label="Of these due">${count(queue.due)}</td>
-    <td class=${`number${queue.oldestDueMillis > 60_000 ? ' late' : ''}`} data-label="Oldest due">${duration(queue.oldestDueMillis)}</td>
-    <td class="number" data-label="In flight">${count(queue.leased)}</td>
-    <td class="number" data-label="Dead letters">${queue.dead > 0
-    ? html`<a href=${link('queues', queue.queue, 'dead-letters')} aria-label=${`${plural(queue.dead, 'dead letter')} of ${named(queue.queue)}`}>${count(queue.dead)}</a>` : '0'}</td>
-    <td class="number" data-label="Next due">${until(queue.nextDueAt)}</td>
+    ${number('Waiting', queue.scheduled)}
+    ${number('Of these due', queue.due)}
+    <td class=${`number${late ? ' late' : queue.oldestDueMillis === null ? ' zero' : ''}`} data-label="Oldest due">${duration(queue.oldestDueMillis)}</td>
+    ${number('In flight', queue.leased)}
+    ${number('Dead letters', queue.dead, queue.dead > 0
+    ? html`<a href=${link('queues', queue.queue, 'dead-letters')} aria-label=${`${plural(queue.dead, 'dead letter')} of ${named(queue.queue)}`}>${count(queue.dead)}</a>` : '0')}
+    <td class=${`number${queue.nextDueAt ? '' : ' zero'}`} data-label="Next due">${until(queue.nextDueAt)}</td>
   </tr>`;
 }
 
 function tiles() {
   const total = state.history.at(-1).total;
   return html`<dl class="tiles">
+    ${latenessTile()}
     ${[['Waiting', total.scheduled], ['Of these due', total.due], ['In flight', total.leased], ['Dead letters', total.dead]]
     .map(([text, number]) => html`<div><dt>${text}</dt><dd>${count(number)}</dd></div>`)}
   </dl>`;
@@ -85,30 +121,27 @@ export function overviewPage() {
     return html`${title('Queues')}${loading()}`;
   }
   const all = rows();
-  const some = all.slice(0, state.shownRows);
+  const view = state.page;
+  const some = all.slice(0, view.shownRows);
   const listens = state.history.some((entry) => entry.listens);
-  const alerts = state.overview.alerts.filter((alert) => alert.severity !== 'info');
   return html`
     ${title('Queues')}
-    ${alerts.length > 0 ? html`<p class="alert warning"><a href="#/alerts">${plural(alerts.length, 'alert')}</a>: ${alerts[0].title}${alerts[0].queue ? html` (${name(alerts[0].queue)})` : nothing}${alerts.length > 1 ? ' and more' : ''}</p>` : nothing}
+    ${alertSummary()}
     ${tiles()}
     <div class="plots">
       ${linePlot('backlog', 'Messages of all queues', [
     ['Due', (entry) => entry.total.due], ['In flight', (entry) => entry.total.leased],
     ['Dead letters', (entry) => entry.total.dead]], count)}
+      ${nextHourOfAll()}
       ${listens ? throughputPlots() : nothing}
     </div>
     ${listens ? throughputNote() : nothing}
     <section aria-labelledby="all-queues">
-      <h2 id="all-queues">All queues</h2>
+      <div class="head"><h2 id="all-queues">All queues</h2>
       <div class="bar">
-        <label>Name contains <input type="search" .value=${state.filter} @input=${(event) => {
-    state.filter = event.target.value;
-    state.shownRows = MORE;
-    changed();
-  }}></label>
         <span class="soft" role="status">${plural(all.length, 'queue')}${state.overview.more ? '; only the first names are shown' : ''}</span>
-      </div>
+        <label><span class="unseen">Name contains</span><input placeholder="Name contains" type="search" .value=${view.typed} @input=${type}></label>
+      </div></div>
       ${all.length === 0 ? html`<p class="empty">${state.overview.queues.length + state.overview.failures.length === 0
     ? 'There are no queues yet. A queue appears when a message is sent to it or a listener starts.' : 'No queue matches.'}</p>` : html`
       <div class="scroll" tabindex="0" role="group" aria-labelledby="all-queues"><table>
@@ -117,9 +150,9 @@ export function overviewPage() {
         <tbody>${repeat(some, (queue) => queue.queue, row)}</tbody>
       </table></div>`}
       ${all.length > some.length ? html`<button type="button" @click=${() => {
-    state.shownRows += MORE;
+    view.shownRows += pageSize();
     changed();
-  }}>Show ${count(Math.min(MORE, all.length - some.length))} more of ${count(all.length)}</button>` : nothing}
+  }}>Show ${count(Math.min(pageSize(), all.length - some.length))} more of ${count(all.length)}</button>` : nothing}
     </section>
     ${unreadable()}`;
 }

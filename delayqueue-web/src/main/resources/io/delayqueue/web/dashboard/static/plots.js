@@ -16,7 +16,7 @@ function colour(name) {
 export function plotOf(key, what) {
   const summary = what.series.map((one) => `${one.label} ${what.unit(one.data.at(-1) ?? null)}`).join(', ');
   return html`<figure class="plot">
-    <figcaption>${what.title}</figcaption>
+    <figcaption title=${what.title}>${what.title}</figcaption>
     <div class="canvas"><canvas data-plot=${key} .plot=${what} role="img" aria-label=${what.kind === 'bar'
     ? `${what.title}: ${what.labels.map((label, index) => `${label} ${what.unit(what.series[0].data[index])}`).join(', ')}`
     : `${what.title}. Now: ${summary}`}></canvas></div>
@@ -59,9 +59,9 @@ function data(what) {
       label: one.label,
       data: one.data,
       borderColor: colour(`plot-${index + 1}`),
-      backgroundColor: what.kind === 'bar' ? colour(`plot-${index + 1}`) : 'transparent',
+      backgroundColor: what.kind === 'bar' ? one.data.map((value, at) => colour(at === what.marked ? 'plot-3' : `plot-${index + 1}`)) : 'transparent',
       borderDash: [[], [6, 3], [2, 2], [8, 3, 2, 3]][index],
-      borderWidth: 2,
+      borderWidth: what.kind === 'bar' ? 0 : 2,
       pointRadius: 0,
       spanGaps: false,
       maxBarThickness: 48,
@@ -73,6 +73,7 @@ function make(canvas) {
   const what = canvas.plot;
   const grid = { color: colour('line') };
   const ticks = { color: colour('soft'), maxTicksLimit: 6, maxRotation: 0 };
+  globalThis.Chart.defaults.font.size = 11;
   globalThis.Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
   const chart = new globalThis.Chart(canvas, {
     type: what.kind,
@@ -83,11 +84,11 @@ function make(canvas) {
       maintainAspectRatio: false,
       interaction: { mode: 'index', intersect: false },
       scales: {
-        x: { grid: { display: false }, ticks: { ...ticks, autoSkip: what.kind === 'line' } },
+        x: { grid: { display: false }, ticks: { ...ticks, autoSkip: what.kind === 'line' || what.labels.length > 12 } },
         y: { beginAtZero: true, suggestedMax: 1, grid, ticks: { ...ticks, maxTicksLimit: 5, precision: what.whole ? 0 : undefined, callback: (value) => what.unit(value) } },
       },
       plugins: {
-        legend: { display: what.series.length > 1, labels: { color: colour('text'), boxHeight: 1, boxWidth: 16 } },
+        legend: { display: what.series.length > 1, labels: { color: colour('text'), boxHeight: 1, boxWidth: 12, padding: 6 } },
         tooltip: { callbacks: { label: (item) => `${item.dataset.label}: ${what.unit(item.parsed.y)}` } },
       },
     },
@@ -100,6 +101,7 @@ function move(chart, what) {
   chart.data.labels = what.labels;
   what.series.forEach((one, index) => {
     chart.data.datasets[index].data = one.data;
+    chart.data.datasets[index].backgroundColor = data(what).datasets[index].backgroundColor;
   });
   chart.shown = stamp(what);
   chart.update();

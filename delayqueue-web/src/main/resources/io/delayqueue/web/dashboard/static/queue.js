@@ -4,35 +4,65 @@ import { html, nothing } from './lib/lit-html.js';
 import { repeat } from './lib/directives/repeat.js';
 import { count, countdown, duration, named, plural } from './format.js';
 import { ask, changed, HISTORY, may, now, queuePath, RequestError, state } from './store.js';
-import { crumbs, link, loading, name, time, title } from './frame.js';
+import { link, showQuery } from './address.js';
+import { crumbs, loading, name, noQueue, time, title } from './frame.js';
 import { act, confirm, show } from './dialog.js';
 import { follow } from './throughput.js';
 import { throughputNote, throughputPlots, linePlot } from './history.js';
 import { plotOf } from './plots.js';
+import { nextHourPlot } from './next-hour.js';
 import { paused } from './overview.js';
 import { restoring } from './restore.js';
+import { queueLatenessTile } from './lateness.js';
+import { FIRST_PAGE, openPage, pageSize, pagesOf, turning } from './pages.js';
+import { scan } from './scan.js';
+import { forgetting } from './forget.js';
 
-const LISTINGS = [['SCHEDULED', 'Waiting'], ['DUE', 'Only those due'], ['LEASED', 'In flight'], ['WAITING_IN_GROUP', 'Waiting in their group']];
-const PAGE = 50;
+const LISTINGS = [['SCHEDULED', 'Waiting'], ['DUE', 'Only those due'], ['LEASED', 'In flight'], ['RETRYING', 'Retrying'], ['WAITING_IN_GROUP', 'Waiting in their group']];
 // Collecting more at once would take too long.
 const MOST = 10_000;
 const BATCH = 100;
+const SHOWN = 200;
 
-function listing() {
-  state.page.listing ??= 'SCHEDULED';
-  state.page.cursors ??= [null];
-  state.page.chosen ??= new Set();
-  return state.page;
+/** Reads from the address which messages to list. */
+export function prepareQueue({ query }) {
+  const view = state.page;
+  const listing = LISTINGS.map(([which]) => which).find((which) => which.toLowerCase() === query.list) ?? 'SCHEDULED';
+  const prefix = query.prefix ?? '';
+  if (view.listing !== listing || view.prefix !== prefix) {
+    view.walk?.stop();
+    Object.assign(view, { listing, prefix, walk: null, pages: pagesOf() });
+  }
+  openPage(view.pages, query);
+  view.typed = view.typing ? view.typed : prefix;
+  Object.assign(view, { messages: null, chosen: new Set() });
+}
+
+/** Returns whether the list is a walk by the beginning of ids, and not pages in order. */
+function isWalk(view) {
+  return view.listing === 'RETRYING' || Boolean(view.prefix);
+}
+
+function walk(queue, view) {
+  view.walk?.stop();
+  view.walk = scan(queue, view.listing, view.prefix, MOST, changed);
 }
 
 export async function loadQueue(route) {
-  const view = listing();
+  const view = state.page;
+  const { cursor } = view.pages;
   try {
-    const [details, messages] = await Promise.all([
+    const [details, histogram, retrying, messages] = await Promise.all([
       ask('GET', queuePath(route.queue)),
-      ask('GET', `${queuePath(route.queue)}/messages`, { listing: view.listing, cursor: view.cursors.at(-1), limit: PAGE }),
+      ask('GET', `${queuePath(route.queue)}/due-histogram`),
+      ask('GET', `${queuePath(route.queue)}/retrying`),
+      isWalk(view) ? null : ask('GET', `${queuePath(route.queue)}/messages`, { listing: view.listing, cursor, limit: pageSize() }),
     ]);
-    if (state.page === view) {
+    if (state.page === view && view.pages.cursor === cursor) {
+      Object.assign(view, { histogram, retrying });
+      if (isWalk(view) && !view.walk) {
+        walk(route.queue, view);
+      }
       view.details = details;
       view.gone = false;
       const at = Date.now();
@@ -50,20 +80,18 @@ export async function loadQueue(route) {
   }
 }
 
-function again() {
-  document.dispatchEvent(new CustomEvent('dashboard:refresh'));
-}
-
 function select(which) {
-  Object.assign(state.page, { listing: which, cursors: [null], messages: null, chosen: new Set() });
-  changed();
-  again();
+  showQuery({ list: which === 'SCHEDULED' ? null : which.toLowerCase(), ...FIRST_PAGE });
 }
 
-function turn(cursors) {
-  Object.assign(state.page, { cursors, messages: null, chosen: new Set() });
-  changed();
-  again();
+function type(event) {
+  const view = state.page;
+  view.typed = event.target.value;
+  clearTimeout(view.typing);
+  view.typing = setTimeout(() => {
+    view.typing = null;
+    showQuery({ prefix: view.typed, ...FIRST_PAGE }, true);
+  }, 300);
 }
 
 // ---- pause and resume
@@ -115,9 +143,9 @@ function pausing(queue, details) {
   if (!may('OPERATE')) {
     return nothing;
   }
-  return html`<div class="bar">${details.paused ? html`<button type="button" class="primary" @click=${() => resume(queue)}>Resume queue</button>` : nothing}
+  return html`<div class="bar" title="Applies to every node and survives restarts">${details.paused ? html`<button type="button" class="primary" @click=${() => resume(queue)}>Resume queue</button>` : nothing}
     <button type="button" @click=${() => askPause(queue)}>${details.paused ? 'Change pause …' : 'Pause queue …'}</button>
-    <span class="soft">Applies to every node and survives restarts.</span></div>`;
+    </div>`;
 }
 
 // ---- actions on messages
@@ -181,15 +209,25 @@ function summary(results, left) {
   return parts.join(', ') + (left > 0 ? `; stopped, ${count(left)} unchanged` : '');
 }
 
+/** Counts first: collects the ids of what is shown, on all pages. */
 async function askAll(queue, doing) {
   const view = state.page;
   const ids = [];
   show('Counting …');
   try {
     let cursor = null;
-    do {
+    if (isWalk(view)) {
+      const all = scan(queue, view.listing, view.prefix, MOST, () => show(`Counting … ${count(all?.messages.size ?? 0)}`));
+      await all.done;
+      if (all.failure) {
+        throw all.failure;
+      }
+      ids.push(...all.messages.keys());
+      cursor = all.complete ? null : 'more';
+    }
+    else do {
       const some = await ask('GET', `${queuePath(queue)}/messages`, { listing: view.listing, cursor, limit: BATCH });
-      some.messages.filter((message) => matches(view, message)).forEach((message) => ids.push(message.id));
+      some.messages.forEach((message) => ids.push(message.id));
       cursor = some.nextCursor;
     } while (cursor && ids.length < MOST && state.page === view);
     show(cursor ? `More than ${count(MOST)} match; these are the first` : '');
@@ -207,10 +245,6 @@ async function askAll(queue, doing) {
 
 // ---- the list
 
-function matches(view, message) {
-  return message.id.startsWith(view.prefix ?? '');
-}
-
 function choose(id, chosen) {
   const all = new Set(state.page.chosen);
   chosen ? all.add(id) : all.delete(id);
@@ -226,9 +260,9 @@ function row(queue, message) {
     <th scope="row"><a href=${link('queues', queue, 'messages', message.id)}>${name(message.id)}</a></th>
     <td data-label="Due">${time(message.dueAt ?? message.leasedUntil)} <span class="soft">${message.leasedUntil
     ? `leased ${ends(message.leasedUntil)}` : message.dueAt ? countdown(message.dueAt, now()) : ''}</span></td>
-    <td class="number" data-label="Priority">${message.priority}</td>
-    <td data-label="Group">${message.group ? name(message.group) : '–'}</td>
-    <td class="number" data-label="Failures">${count(message.failures)}</td>
+    <td class=${`number${message.priority ? '' : ' zero'}`} data-label="Priority">${message.priority}</td>
+    <td class=${message.group ? '' : 'zero'} data-label="Group">${message.group ? name(message.group) : '–'}</td>
+    <td class=${`cause${message.failures > 0 ? '' : ' zero'}`} data-label="Failures"><span class="clamp" title=${message.lastFailure ? named(message.lastFailure) : nothing}>${count(message.failures)}${message.lastFailure ? html` <span class="soft">${named(message.lastFailure)}</span>` : nothing}</span></td>
   </tr>`;
 }
 
@@ -253,14 +287,14 @@ function actions(queue) {
 
 function messages(queue) {
   const view = state.page;
-  if (!view.messages) {
+  if (isWalk(view) ? !view.walk : !view.messages) {
     return loading();
   }
-  const some = view.messages.messages.filter((message) => matches(view, message));
+  const some = isWalk(view) ? [...view.walk.messages.values()].sort((one, other) => Date.parse(one.dueAt ?? one.leasedUntil) - Date.parse(other.dueAt ?? other.leasedUntil)).slice(0, SHOWN)
+    : view.messages.messages;
   const all = some.length > 0 && some.every((message) => view.chosen.has(message.id));
   return html`${actions(queue)}
-    ${some.length === 0 ? html`<p class="empty">${view.messages.messages.length > 0 || view.messages.nextCursor || view.cursors.length > 1
-    ? 'No message on this page matches.' : 'There are no messages.'}</p>` : html`
+    ${some.length === 0 ? html`<p class="empty">${isWalk(view) && view.prefix ? 'No message matches.' : 'There are no messages.'}</p>` : html`
     <div class="scroll" tabindex="0" role="group" aria-labelledby="messages"><table>
       <caption class="unseen">Messages: ${LISTINGS.find(([which]) => which === view.listing)[1]}</caption>
       <thead><tr>${may('OPERATE') ? html`<th scope="col" class="choice"><input type="checkbox" aria-label="Choose all of this page" .checked=${all}
@@ -268,12 +302,15 @@ function messages(queue) {
     view.chosen = new Set(event.target.checked ? some.map((message) => message.id) : []);
     changed();
   }}></th>` : nothing}
-      <th scope="col">Id</th><th scope="col">Due</th><th scope="col" class="number">Priority</th><th scope="col">Group</th><th scope="col" class="number">Failures</th></tr></thead>
+      <th scope="col">Id</th><th scope="col">Due</th><th scope="col" class="number">Priority</th><th scope="col">Group</th><th scope="col">Failures</th></tr></thead>
       <tbody>${repeat(some, (message) => `${message.group ?? ''}\n${message.id}`, (message) => row(queue, message))}</tbody>
     </table></div>`}
-    <div class="bar"><button type="button" ?disabled=${view.cursors.length < 2} @click=${() => turn(view.cursors.slice(0, -1))}>Previous page</button>
-      <span class="soft">Page ${count(view.cursors.length)}</span>
-      <button type="button" ?disabled=${!view.messages.nextCursor} @click=${() => turn([...view.cursors, view.messages.nextCursor])}>Next page</button></div>`;
+    ${isWalk(view) ? walked(view.walk) : turning(view.pages, view.messages.nextCursor)}`;
+}
+
+function walked(all) {
+  return html`<p class="soft" role="status">${plural(all.messages.size, 'message')}${all.messages.size > SHOWN ? `, the first ${count(SHOWN)} are shown` : ''}; ${count(all.examined)} examined${all.running ? ' so far …' : all.complete ? '' : '; there may be more'}
+    ${all.running ? html`<button type="button" @click=${all.stop}>Stop</button>` : nothing} ${all.failure ? all.failure.message : nothing}</p>`;
 }
 
 function dueCounts(details) {
@@ -281,7 +318,7 @@ function dueCounts(details) {
   return plotOf('due-counts', {
     title: 'Due within',
     kind: 'bar',
-    labels: ['due', '1 min', '1 h', '1 d', '1 week', 'later'],
+    labels: ['due', '1 min', '1 h', '1 d', '1 wk', 'later'],
     series: [{ label: 'Messages', data: [when.overdue, when.minute, when.hour, when.day, when.week, when.later] }],
     unit: count,
     whole: true,
@@ -298,39 +335,39 @@ function find(event, queue) {
 
 export function queuePage() {
   const queue = state.route.queue;
-  const view = listing();
+  const view = state.page;
   const details = view.details;
   if (!details) {
     return html`${crumbs([queue, link('queues', queue)])}${title(html`Queue ${name(queue)}`)}${view.gone
-    ? html`<p class="empty" role="status">There is no queue of this name: it holds nothing, and no node has used it.</p>` : loading()}`;
+    ? noQueue() : loading()}`;
   }
   const seen = (field) => (entry) => entry.queues.get(queue)?.[field];
   return html`${crumbs([queue, link('queues', queue)])}
-    ${title(html`Queue ${name(queue)}${paused(details)}`)}
-    ${pausing(queue, details)}
+    ${title(html`Queue ${name(queue)}${paused(details)}`, pausing(queue, details))}
     ${restoring(queue, details)}
+    ${forgetting(queue, details)}
     <dl class="tiles">
+      ${queueLatenessTile(queue)}
       ${[['Waiting', count(details.scheduled)], ['Of these due', count(details.due)], ['Oldest due', duration(details.oldestDueMillis)], ['In flight', count(details.leased)]]
     .map(([text, value]) => html`<div><dt>${text}</dt><dd>${value}</dd></div>`)}
+      <div><dt>Retrying</dt><dd>${count(view.retrying.count)}${view.retrying.complete ? '' : '+'}</dd></div>
       <div><dt>Dead letters</dt><dd><a href=${link('queues', queue, 'dead-letters')}>${count(details.dead)}</a></dd></div>
     </dl>
     <div class="plots">${linePlot('backlog', 'Messages of this queue', [['Due', seen('due')], ['In flight', seen('leased')], ['Dead letters', seen('dead')]], count)}
+      ${nextHourPlot(view.histogram.minutes)}
       ${dueCounts(details)}
       ${details.throughput ? throughputPlots(view.throughputs) : nothing}</div>
     ${details.throughput ? throughputNote(view.throughputs) : nothing}
     <section aria-labelledby="messages">
       <h2 id="messages">Messages</h2>
-      <form class="bar" @submit=${(event) => find(event, queue)}>
-        <label>Id <input name="id" type="search" autocomplete="off" required></label><button type="submit">Find</button>
-      </form>
       <div class="bar">
+        <form class="bar" @submit=${(event) => find(event, queue)}>
+          <label>Id <input name="id" type="search" autocomplete="off" required></label><button type="submit">Find</button>
+        </form>
+        <span class="gap"></span>
         <fieldset class="choices"><legend class="unseen">State</legend>${LISTINGS.map(([which, text]) => html`<label><input type="radio" name="listing" value=${which}
           .checked=${view.listing === which} @change=${() => select(which)}>${text}</label>`)}</fieldset>
-        <label>Id begins with <input type="search" .value=${view.prefix ?? ''} @input=${(event) => {
-    view.prefix = event.target.value;
-    view.chosen = new Set();
-    changed();
-  }}></label>
+        <label>Id begins with <input type="search" .value=${view.typed} @input=${type}></label>
       </div>
       ${messages(queue)}
     </section>`;

@@ -70,7 +70,7 @@ function confirmRestore(queue, messages) {
   });
 }
 
-/** Renders the button; nothing if the queue has no ledger. */
+/** Renders the button; nothing if the queue is not in mode ledger. */
 export function restoring(queue, details) {
   return details.ledger && may('OPERATE')
     ? html`<div class="bar"><button type="button" @click=${() => askRestore(queue)}>Restore …</button>

@@ -4,14 +4,16 @@ import { follow } from './throughput.js';
 import { member } from './json.js';
 
 export const state = {
-  route: { page: 'overview' },
+  route: { page: 'overview', parts: [], query: {} },
+  // The last address of the list of queues, for the way back to it.
+  overviewAddress: '#/',
   overview: null,
   failure: null,
+  // When the first request failed since the last answer, and what the node knows of its Redis.
+  failingSince: null,
+  outage: null,
   live: true,
   skew: 0,
-  filter: '',
-  sort: { by: 'queue', down: false },
-  shownRows: 50,
   page: {},
   history: [],
 };
@@ -110,6 +112,8 @@ export function queuePath(queue) {
 export function remember(overview) {
   state.overview = overview;
   state.failure = null;
+  state.failingSince = null;
+  state.outage = null;
   // Without queues the time of Redis is unknown.
   state.skew = overview.queues.length > 0 ? Date.parse(overview.now) - Date.now() : 0;
   const sum = (field) => overview.queues.reduce((total, queue) => total + queue[field], 0);

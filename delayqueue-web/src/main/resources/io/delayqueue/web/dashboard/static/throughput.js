@@ -30,7 +30,12 @@ export function follow(track, at, counted) {
 }
 
 function perSecond(before, entry) {
-  return (entry.begun - before.begun) * 1_000 / Math.max(1, entry.at - before.at);
+  return positive(entry.begun - before.begun) * 1_000 / Math.max(1, entry.at - before.at);
+}
+
+/** Counts decrease when a listener is removed. */
+function positive(difference) {
+  return Math.max(0, difference);
 }
 
 function add(counts, entry, sign) {
@@ -38,10 +43,10 @@ function add(counts, entry, sign) {
 }
 
 function percentile(counts, part) {
-  const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const all = [...counts.values()].reduce((sum, count) => sum + positive(count), 0);
   let seen = 0;
   for (const [bound, count] of [...counts].sort(([one], [other]) => one - other)) {
-    seen += count;
+    seen += positive(count);
     if (count > 0 && seen >= all * part) {
       return bound / 1_000;
     }

@@ -145,7 +145,8 @@ final class LedgerProcesses {
                     AFTER_HANDLED ->
                 60;
             case BEFORE_REMOVAL, AFTER_REMOVAL, BEFORE_MARK, AFTER_MARK -> 30;
-            case AFTER_CLAIM, BEFORE_ENDS, IN_ENDS, AFTER_ENDS -> 2;
+            case BEFORE_ENDS, IN_ENDS, AFTER_ENDS -> 2;
+            case AFTER_CLAIM -> 1; // a process leaves few rows behind
         };
         return ChildJvm.start("192m", this.application, properties("delayqueue.listener.lease=5s",
                 "crash.point=" + point, "crash.after=" + ThreadLocalRandom.current().nextInt(often)));

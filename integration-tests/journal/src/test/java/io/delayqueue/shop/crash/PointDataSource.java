@@ -18,7 +18,7 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
  * Calls back at each {@link JournalPoint} that a thread of this process passes, on that
- * thread.
+ * thread. A statement without a transaction is committed when it has been executed.
  */
 final class PointDataSource extends DelegatingDataSource {
 
@@ -92,7 +92,11 @@ final class PointDataSource extends DelegatingDataSource {
                     this.last = statement;
                     pass(statement.before);
                 }
-                return PointDataSource.invoke(prepared, method, arguments);
+                Object result = PointDataSource.invoke(prepared, method, arguments);
+                if (method.getName().startsWith("execute") && this.target.getAutoCommit()) {
+                    pass(statement.committed);
+                }
+                return result;
             };
         }
 

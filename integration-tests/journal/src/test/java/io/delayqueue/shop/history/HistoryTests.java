@@ -296,7 +296,7 @@ class HistoryTests {
     @Test
     void aMissingTableStopsTheStart() {
         assertThatThrownBy(() -> start(ShopDatabase.H2, "--delayqueue.journal.jdbc.initialize-schema=never"))
-            .hasStackTraceContaining("The table delayqueue_history cannot be read");
+            .hasStackTraceContaining("The table delayqueue_history cannot be used");
     }
 
     @Test

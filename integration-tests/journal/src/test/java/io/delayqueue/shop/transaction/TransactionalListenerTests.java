@@ -4,14 +4,18 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.delayqueue.DelayedListener;
+import io.delayqueue.DelayedListenerErrorHandler;
 import io.delayqueue.Delivery;
+import io.delayqueue.ErrorDecision;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
@@ -31,12 +35,13 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -74,20 +79,25 @@ class TransactionalListenerTests {
     }
 
     private void start(ShopDatabase database) {
-        this.context = run(Bank.class, database.url(), "ledger");
+        this.context = run(Bank.class, redis, database.url(), "ledger");
         this.payments = this.context.getBean(Payments.class);
         this.queue = this.context.getBean(DelayQueueTemplate.class);
         jdbc().sql("CREATE TABLE payment (id VARCHAR(50) NOT NULL)").update();
     }
 
-    private static ConfigurableApplicationContext run(Class<?> application, String url, String mode,
+    static ConfigurableApplicationContext run(Class<?> application, RedisServer redis, String url, String mode,
             String... settings) {
         String[] arguments = { "--spring.data.redis.port=" + redis.port(), "--spring.datasource.url=" + url,
                 "--delayqueue.journal.mode=" + mode, "--delayqueue.journal.jdbc.initialize-schema=always",
                 "--delayqueue.command-timeout=2s", "--spring.main.banner-mode=off",
                 "--spring.main.web-application-type=none" };
         return SpringApplication.run(application,
-                Stream.of(arguments, settings).flatMap(Stream::of).toArray(String[]::new));
+                Stream.of(arguments, settings)
+                    .flatMap(Stream::of)
+                    .collect(Collectors.toMap((setting) -> setting.substring(0, setting.indexOf('=')),
+                            Function.identity(), (one, last) -> last))
+                    .values()
+                    .toArray(String[]::new));
     }
 
     @EachDatabase
@@ -97,7 +107,8 @@ class TransactionalListenerTests {
         this.queue.send("payments", "1", "pay", Duration.ZERO);
 
         await().untilAsserted(() -> assertThat(count("payment")).isOne());
-        await().untilAsserted(() -> assertThat(count("delayqueue_journal") + count("delayqueue_handled")).isZero());
+        await().untilAsserted(() -> assertThat(count("delayqueue_journal")).isZero());
+        assertThat(count("delayqueue_handled")).isOne();
         assertThat(this.payments.calls.get("1")).hasValue(1);
     }
 
@@ -109,10 +120,23 @@ class TransactionalListenerTests {
         this.queue.send("payments", "fails-once", "pay", Duration.ZERO);
         this.queue.send("payments", "retries-once", "pay", Duration.ZERO);
 
-        await().untilAsserted(() -> assertThat(count("delayqueue_journal") + count("delayqueue_handled")).isZero());
+        await().untilAsserted(() -> assertThat(count("delayqueue_journal")).isZero());
         assertThat(this.payments.calls.get("fails-once")).hasValue(2);
         assertThat(this.payments.calls.get("retries-once")).hasValue(2);
         assertThat(count("payment")).isEqualTo(2);
+    }
+
+    /** The error handler decides after the rollback, and without a transaction. */
+    @Test
+    void anErrorHandlerIsCalledAfterTheRollback() {
+        start(ShopDatabase.H2);
+
+        this.queue.send("payments", "released-once", "pay", Duration.ZERO);
+
+        await().untilAsserted(() -> assertThat(count("delayqueue_journal")).isZero());
+        assertThat(this.payments.calls.get("released-once")).hasValue(2);
+        assertThat(count("payment")).isOne();
+        assertThat(this.payments.transactions).containsExactly(false);
     }
 
     /** Not one message becomes a dead letter because the database is away. */
@@ -121,7 +145,7 @@ class TransactionalListenerTests {
         String url = ShopDatabase.POSTGRESQL.url();
         URI address = URI.create(url.substring("jdbc:".length()));
         try (TcpProxy proxy = TcpProxy.to(address.getPort())) {
-            this.context = run(Bank.class, url.replace(":" + address.getPort(), ":" + proxy.port()), "ledger",
+            this.context = run(Bank.class, redis, url.replace(":" + address.getPort(), ":" + proxy.port()), "ledger",
                     "--spring.datasource.hikari.connection-timeout=500",
                     "--spring.datasource.hikari.validation-timeout=250", "--delayqueue.listener.max-attempts=1");
             this.payments = this.context.getBean(Payments.class);
@@ -161,7 +185,6 @@ class TransactionalListenerTests {
         await().untilAsserted(() -> assertThat(this.queue.find("payments", "1")).isPresent());
         await().untilAsserted(() -> assertThat(count("delayqueue_journal")).isOne());
         assertThat(this.payments.calls.get("loses-redis")).hasValue(1);
-        assertThat(count("delayqueue_handled")).isZero();
     }
 
     /** A redriven message has a row again: it is restored, and has one effect. */
@@ -184,14 +207,29 @@ class TransactionalListenerTests {
         await().untilAsserted(() -> assertThat(count("delayqueue_journal")).isZero());
     }
 
-    @Test
-    void aTransactionalListenerNeedsALedger() {
-        String url = ShopDatabase.H2.url();
+    /** Records are deleted an hour later, if the row of their message is. */
+    @EachDatabase
+    void oldRecordsAreDeleted(ShopDatabase database) {
+        start(database);
+        this.queue.send("payments", "1", "pay", Duration.ofHours(2));
+        this.queue.send("payments", "2", "pay", Duration.ZERO);
+        await().untilAsserted(() -> assertThat(count("delayqueue_journal")).isOne());
+        jdbc()
+            .sql("INSERT INTO delayqueue_handled (revision, namespace, queue_name, message_id, handled_at) "
+                    + "SELECT revision, namespace, queue_name, message_id, 0 FROM delayqueue_journal")
+            .update();
+        jdbc()
+            .sql("INSERT INTO delayqueue_handled (revision, namespace, queue_name, message_id, handled_at) "
+                    + "SELECT revision + 100, namespace, queue_name, message_id, 0 FROM delayqueue_journal")
+            .update();
+        assertThat(count("delayqueue_handled")).isEqualTo(3);
 
-        assertThatThrownBy(() -> run(Bank.class, url, "off"))
-            .hasStackTraceContaining("delayqueue.journal.mode 'ledger'");
-        assertThatThrownBy(() -> run(FutureBank.class, url, "ledger"))
-            .hasStackTraceContaining("transactional must be false for a method that returns a CompletableFuture");
+        SmartLifecycle reconciler = this.context.getBean("delayQueueJournalReconciler", SmartLifecycle.class);
+        reconciler.stop();
+        reconciler.start(); // cleans up at its start
+
+        await().untilAsserted(() -> assertThat(count("delayqueue_handled WHERE revision > 100")).isZero());
+        assertThat(count("delayqueue_handled")).isEqualTo(2);
     }
 
     private long count(String table) {
@@ -204,15 +242,12 @@ class TransactionalListenerTests {
 
     @Configuration
     @EnableAutoConfiguration
-    @Import(Payments.class)
     static class Bank {
 
-    }
-
-    @Configuration
-    @EnableAutoConfiguration
-    @Import(FuturePayments.class)
-    static class FutureBank {
+        @Bean
+        Payments payments(JdbcClient jdbc) {
+            return new Payments(jdbc);
+        }
 
     }
 
@@ -220,13 +255,27 @@ class TransactionalListenerTests {
 
         final Map<String, AtomicInteger> calls = new ConcurrentHashMap<>();
 
+        /** Whether the error handler of a released message has run in a transaction. */
+        final List<Boolean> transactions = new CopyOnWriteArrayList<>();
+
         private final JdbcClient jdbc;
 
         Payments(JdbcClient jdbc) {
             this.jdbc = jdbc;
         }
 
-        @DelayedListener(queues = "payments", transactional = true)
+        /** Resolved as the error handler of the listener. */
+        public DelayedListenerErrorHandler errors() {
+            return (delivery, error) -> {
+                if (!delivery.id().equals("released-once")) {
+                    return ErrorDecision.standard();
+                }
+                this.transactions.add(TransactionSynchronizationManager.isActualTransactionActive());
+                return ErrorDecision.release(Duration.ZERO);
+            };
+        }
+
+        @DelayedListener(queues = "payments", transactional = true, errorHandler = "#{payments.errors()}")
         void pay(String payload, Delivery delivery) {
             int call = this.calls.computeIfAbsent(delivery.id(), (id) -> new AtomicInteger()).incrementAndGet();
             this.jdbc.sql("INSERT INTO payment (id) VALUES (?)").param(delivery.id()).update();
@@ -239,18 +288,9 @@ class TransactionalListenerTests {
             if (delivery.id().equals("dies-once") && call == 1) {
                 delivery.deadLetter("the first call gives up");
             }
-            if (delivery.id().equals("fails-once") && call == 1) {
+            if (List.of("fails-once", "released-once").contains(delivery.id()) && call == 1) {
                 throw new IllegalStateException("the first call fails");
             }
-        }
-
-    }
-
-    static class FuturePayments {
-
-        @DelayedListener(queues = "payments", transactional = true)
-        CompletableFuture<Void> pay(List<String> payload) {
-            return CompletableFuture.completedFuture(null);
         }
 
     }

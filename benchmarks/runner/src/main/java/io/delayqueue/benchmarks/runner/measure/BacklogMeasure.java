@@ -37,11 +37,6 @@ final class BacklogMeasure implements Measure {
     }
 
     @Override
-    public int rounds(Mode mode) {
-        return mode.pick(1, 1, 3);
-    }
-
-    @Override
     public void measure(Round round) {
         try (Stage stage = round.open("handlers=16")) {
             DrainMeasure.drain(stage, messages(round, 10_000), 100); // to warm up

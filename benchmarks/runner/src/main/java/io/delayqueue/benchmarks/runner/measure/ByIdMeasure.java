@@ -36,11 +36,6 @@ final class ByIdMeasure implements Measure {
     }
 
     @Override
-    public int rounds(Mode mode) {
-        return mode.pick(1, 1, 3);
-    }
-
-    @Override
     public void measure(Round round) {
         try (Stage stage = round.open("handlers=16 ids=number")) {
             load(stage, 10_000);

@@ -31,8 +31,8 @@ final class CpuMeasure implements Measure {
 
     @Override
     public List<Variant> variants(Mode mode) {
-        return (mode != Mode.FULL) ? List.of(Variant.OURS, Variant.REDISSON)
-                : List.of(Variant.LIMIT, Variant.OURS, Variant.REDISSON, Variant.RQUEUE_TUNED);
+        return (mode != Mode.FULL) ? List.of(Variant.OURS, Variant.REDISSON_TUNED)
+                : List.of(Variant.LIMIT_LEASED, Variant.OURS, Variant.REDISSON_TUNED, Variant.RQUEUE_TUNED);
     }
 
     @Override

@@ -26,6 +26,8 @@ final class Figures {
         double messages = (double) count;
         return with(Figure.SECONDS, usage.seconds()).with(Figure.REDIS_MICROS, usage.redisMicros() / messages)
             .with(Figure.JVM_MICROS, usage.jvmMicros() / messages)
+            .with(Figure.CPU_MICROS, (usage.redisMicros() + usage.jvmMicros()) / messages)
+            .with(Figure.COMPILING, usage.compilingPercent())
             .with(Figure.COMMANDS, usage.commands() / messages);
     }
 

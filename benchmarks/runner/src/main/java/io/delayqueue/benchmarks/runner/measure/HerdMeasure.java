@@ -45,12 +45,7 @@ final class HerdMeasure implements Measure {
 
     @Override
     public List<Variant> variants(Mode mode) {
-        return List.of(Variant.LIMIT, Variant.OURS, Variant.REDISSON);
-    }
-
-    @Override
-    public int rounds(Mode mode) {
-        return mode.pick(1, 1, 2);
+        return List.of(Variant.LIMIT, Variant.LIMIT_LEASED, Variant.OURS, Variant.REDISSON_TUNED);
     }
 
     @Override

@@ -35,7 +35,8 @@ final class IdleMeasure implements Measure {
 
     @Override
     public List<Variant> variants(Mode mode) {
-        return (mode != Mode.FULL) ? List.of(Variant.OURS) : List.of(Variant.OURS, Variant.REDISSON, Variant.RQUEUE);
+        return (mode != Mode.FULL) ? List.of(Variant.OURS)
+                : List.of(Variant.OURS, Variant.REDISSON, Variant.REDISSON_TUNED, Variant.RQUEUE, Variant.RQUEUE_TUNED);
     }
 
     @Override

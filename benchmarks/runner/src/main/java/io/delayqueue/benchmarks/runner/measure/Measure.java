@@ -21,7 +21,12 @@ public interface Measure {
 
     /** The number of rounds. */
     default int rounds(Mode mode) {
-        return mode.pick(1, 1, 3);
+        return mode.pick(1, 1, 5);
+    }
+
+    /** The number of rounds of a contender: Rqueue is slow, and far from the others. */
+    default int rounds(Mode mode, Variant variant) {
+        return variant.isRqueue() ? 1 : rounds(mode);
     }
 
     /** Measures one contender in one round, in all scenarios. */

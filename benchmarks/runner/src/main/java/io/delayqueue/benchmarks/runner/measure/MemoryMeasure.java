@@ -30,7 +30,8 @@ final class MemoryMeasure implements Measure {
 
     @Override
     public List<Variant> variants(Mode mode) {
-        return Variants.peersToo(mode);
+        return (mode != Mode.FULL) ? List.of(Variant.LIMIT, Variant.OURS, Variant.REDISSON)
+                : List.of(Variant.LIMIT, Variant.OURS, Variant.REDISSON, Variant.RQUEUE);
     }
 
     @Override

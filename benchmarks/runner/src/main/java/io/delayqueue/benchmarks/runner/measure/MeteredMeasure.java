@@ -34,9 +34,9 @@ final class MeteredMeasure implements Measure {
 
     @Override
     public void measure(Round round) {
-        int messages = round.mode().pick(1000, 50_000, 400_000);
+        int messages = round.mode().pick(1000, 50_000, 1_000_000);
         try (Stage stage = round.open("handlers=16")) {
-            DrainMeasure.drain(stage, messages, 100); // to warm up
+            round.warmUp(stage, () -> DrainMeasure.drain(stage, Math.min(messages, 200_000), 100));
             DrainMeasure.Drain drain = DrainMeasure.drain(stage, messages, 100);
             round.record(new Round.Scenario("100 B", 100),
                     new Figures().with(Figure.PER_SECOND, drain.handled() / drain.seconds())

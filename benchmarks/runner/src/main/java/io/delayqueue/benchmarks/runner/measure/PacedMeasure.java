@@ -1,5 +1,6 @@
 package io.delayqueue.benchmarks.runner.measure;
 
+import java.util.ArrayList;
 import java.util.List;
 
 import io.delayqueue.benchmarks.runner.process.Meter;
@@ -37,18 +38,22 @@ final class PacedMeasure implements Measure {
     static Measure lateness() {
         return new PacedMeasure("lateness", "Lateness at a low rate",
                 """
-                        20 messages a second with random delays between 0.2 and 3 seconds, for half a minute, after ten seconds at \
-                        2,000 a second (Rqueue: at 20), so that the code is compiled. Lateness is the time from the due time, as \
-                        the sender computes it before it sends, to the handler's first line.""",
+                        20 messages a second with random delays between 0.2 and 3 seconds, for a minute, after bursts at 2,000 a \
+                        second (Rqueue: at 20), so that the code is compiled. Messages are sent at random times, as by independent \
+                        senders, the same for all contenders. The percentiles are those of the difference between the due time, as \
+                        the sender computes it before it sends, and the handler's first line, whether the handler is late or early. \
+                        `timer` is a thread of a JVM that sleeps until a message is due, without Redis; the due times of `timer-ms` \
+                        are rounded up to milliseconds, as those of any queue that stores milliseconds.""",
                 List.of(20), 200, 3000);
     }
 
     static Measure sustained() {
         return new PacedMeasure("sustained", "Sustained load",
                 """
-                        Messages of 100 bytes with a delay of 1 second at a steady rate, sent by 16 threads in the JVM that also \
-                        handles them. Rqueue is measured at the lowest rate only, and messages that it has not handled half a \
-                        minute after the last send are missing.""",
+                        Messages of 100 bytes with a delay of 1 second for a minute, sent at random times with a mean rate by 16 \
+                        threads in the JVM that also handles them. Percentiles and `timer` are those of the lateness at a low rate. \
+                        Rqueue is measured at the lowest rate only, for 15 seconds, and messages that it has not handled half a minute \
+                        after the last send are missing.""",
                 List.of(1000, 5000, 10_000), 1000, 1000);
     }
 
@@ -69,12 +74,9 @@ final class PacedMeasure implements Measure {
 
     @Override
     public List<Variant> variants(Mode mode) {
-        return Variants.peersToo(mode);
-    }
-
-    @Override
-    public int rounds(Mode mode) {
-        return mode.pick(1, 1, 2);
+        List<Variant> variants = new ArrayList<>(List.of(Variant.TIMER, Variant.TIMER_MILLIS));
+        variants.addAll(Variants.peersToo(mode));
+        return variants;
     }
 
     @Override
@@ -91,9 +93,10 @@ final class PacedMeasure implements Measure {
     private void cell(Round round, Stage stage, int rate) {
         stage.call("start");
         // Few messages a second would leave most of the code interpreted for minutes.
-        int warmUpRate = round.variant().isRqueue() ? 20 : Math.max(rate, round.mode().pick(20, 1000, 2000));
-        pace(stage, warmUpRate, warmUpRate * round.mode().pick(1, 3, 10), 0);
-        int count = rate * round.mode().pick(2, (rate < 100) ? 8 : 5, (rate < 100) ? 30 : 15);
+        boolean slow = round.variant().isRqueue();
+        int warmUpRate = slow ? 20 : Math.max(rate, round.mode().pick(20, 1000, 2000));
+        round.warmUp(stage, () -> pace(stage, warmUpRate, warmUpRate * round.mode().pick(1, 3, slow ? 10 : 5), 0));
+        int count = rate * round.mode().pick(2, (rate < 100) ? 8 : 5, (slow && rate >= 100) ? 15 : 60);
         Meter meter = Meter.start(stage);
         double seconds = pace(stage, rate, count, 30_000) / 1e9;
         Usage usage = meter.stop();

@@ -61,11 +61,6 @@ final class RedisBenchmarkMeasure implements Measure {
     }
 
     @Override
-    public int rounds(Mode mode) {
-        return mode.pick(1, 1, 3);
-    }
-
-    @Override
     public void measure(Round round) {
         Path tool = RedisBinary.onPath("redis-benchmark").orElseThrow();
         int messages = round.mode().pick(10_000, 200_000, 1_000_000);

@@ -2,7 +2,9 @@ package io.delayqueue.benchmarks.runner.measure;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
+import io.delayqueue.benchmarks.runner.process.Meter;
 import io.delayqueue.benchmarks.runner.process.Stage;
 import io.delayqueue.benchmarks.runner.process.Variant;
 import io.delayqueue.benchmarks.runner.process.Workshop;
@@ -13,6 +15,13 @@ import org.jspecify.annotations.Nullable;
 
 /** The turn of one contender in one round. Collects what is measured. */
 public final class Round {
+
+    /** The share of the time that compiler threads may still take, in percent. */
+    private static final double COMPILED = 5;
+
+    private static final int LEAST_BURSTS = 2;
+
+    private static final int MOST_BURSTS = 8;
 
     private final Workshop workshop;
 
@@ -59,6 +68,24 @@ public final class Round {
             stage.close();
             throw ex;
         }
+    }
+
+    /**
+     * Warms up a contender: repeats a load until the JVM has compiled the code that it
+     * runs.
+     * @param load runs for a few seconds, and returns its figure
+     * @return the last figure
+     */
+    <T> T warmUp(Stage stage, Supplier<T> load) {
+        T last = load.get();
+        for (int i = 1; i < this.mode.pick(1, LEAST_BURSTS + 1, MOST_BURSTS); i++) {
+            Meter meter = Meter.start(stage);
+            last = load.get();
+            if (meter.stop().compilingPercent() < COMPILED && i >= LEAST_BURSTS) {
+                break;
+            }
+        }
+        return last;
     }
 
     void record(Scenario scenario, Figures figures, @Nullable Delivery delivery, Weather weather) {

@@ -38,7 +38,8 @@ final class TenNodesMeasure implements Measure {
 
     @Override
     public List<Variant> variants(Mode mode) {
-        return (mode != Mode.FULL) ? List.of(Variant.OURS) : List.of(Variant.OURS, Variant.REDISSON);
+        return (mode != Mode.FULL) ? List.of(Variant.OURS)
+                : List.of(Variant.OURS, Variant.REDISSON, Variant.REDISSON_TUNED);
     }
 
     @Override

@@ -121,6 +121,10 @@ public final class ContenderProcess implements AutoCloseable {
         return this.process.info().totalCpuDuration().orElse(Duration.ZERO);
     }
 
+    boolean isAlive() {
+        return this.process.isAlive();
+    }
+
     public long pid() {
         return this.process.pid();
     }

@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 import io.delayqueue.benchmarks.runner.result.Weather;
@@ -26,10 +27,13 @@ public final class Meter {
 
     private final double jvmMicros;
 
+    private final long compilingMillis;
+
     private final Map<String, String> info;
 
     private Meter(Stage stage) {
         this.stage = stage;
+        this.compilingMillis = compilingMillis();
         this.jvmMicros = jvmMicros();
         this.info = stage.redis().link().info("cpu", "commandstats");
     }
@@ -44,9 +48,19 @@ public final class Meter {
         Weather weather = new Weather(round(coresNow.stealPercentSince(this.cores)),
                 round(coresNow.idlePercentSince(this.cores)), round(Machine.load()),
                 Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
-        return new Usage(System.nanoTime() - this.nanos, redisMicros(now) - redisMicros(this.info),
-                jvmMicros() - this.jvmMicros, calls(now, false) - calls(this.info, false),
-                calls(now, true) - calls(this.info, true), weather);
+        long wall = System.nanoTime() - this.nanos;
+        double jvm = jvmMicros() - this.jvmMicros;
+        return new Usage(wall, redisMicros(now) - redisMicros(this.info), jvm,
+                calls(now, false) - calls(this.info, false), calls(now, true) - calls(this.info, true),
+                TimeUnit.MILLISECONDS.toNanos(Math.max(0, compilingMillis() - this.compilingMillis)), weather);
+    }
+
+    private long compilingMillis() {
+        return this.stage.processes()
+            .stream()
+            .filter(ContenderProcess::isAlive)
+            .mapToLong((process) -> process.call("jit").get("millis"))
+            .sum();
     }
 
     private static double round(double value) {

@@ -10,10 +10,16 @@ import io.delayqueue.benchmarks.runner.result.Weather;
  * @param jvmMicros CPU of the contender's JVMs
  * @param commands commands that Redis counted, those inside scripts included
  * @param scripts script calls among them
+ * @param compilingNanos time of the compiler threads of the contender's JVMs
  * @param weather what else the machine did
  */
 public record Usage(long wallNanos, double redisMicros, double jvmMicros, long commands, long scripts,
-        Weather weather) {
+        long compilingNanos, Weather weather) {
+
+    /** Returns the time of the compiler threads in percent of the time that passed. */
+    public double compilingPercent() {
+        return 100.0 * this.compilingNanos / this.wallNanos;
+    }
 
     public double seconds() {
         return this.wallNanos / 1e9;

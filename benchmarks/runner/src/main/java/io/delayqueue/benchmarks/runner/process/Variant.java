@@ -33,8 +33,24 @@ public record Variant(String name, String module, String mainClass, Map<String, 
 
     public static final Variant LIMIT = new Variant("limit", "limit", PACKAGE + "limit.LimitBenchmark", Map.of(), HERE);
 
+    /** With leases and acknowledgements. */
+    public static final Variant LIMIT_LEASED = LIMIT.named("limit-leased").with("leased", "true");
+
+    /** Sends through a blocking socket. */
+    public static final Variant SOCKET = new Variant("socket", "limit", PACKAGE + "limit.SocketBenchmark", Map.of(),
+            HERE);
+
+    /** A timer thread, and no Redis. */
+    public static final Variant TIMER = new Variant("timer", "limit", PACKAGE + "limit.TimerBenchmark", Map.of(), HERE);
+
+    /** A timer thread whose due times are milliseconds. */
+    public static final Variant TIMER_MILLIS = TIMER.named("timer-ms").with("millis", "true");
+
     public static final Variant REDISSON = new Variant("redisson", "redisson", PACKAGE + "redisson.RedissonBenchmark",
             Map.of(), HERE);
+
+    /** Drained by {@code poll(n)}, with threads, connections and timer for two cores. */
+    public static final Variant REDISSON_TUNED = REDISSON.named("redisson-tuned").with("tuned", "true");
 
     public static final Variant RQUEUE = new Variant("rqueue", "rqueue", PACKAGE + "rqueue.RqueueBenchmark", Map.of(),
             HERE);

@@ -43,8 +43,8 @@ final class Goals {
         addHerd(goals, results);
         addNodes(goals);
         addJournal(goals);
-        goals.add(Goal.atMost(1, "cpu", "drain, 100 B", Figure.JVM_MICROS, "redisson"));
-        goals.add(Goal.atMost(1, "cpu", "drain, 100 B", Figure.JVM_MICROS, "rqueue-tuned"));
+        goals.add(Goal.countAtMost(1, "cpu", "drain, 100 B", Figure.JVM_MICROS, "redisson-tuned"));
+        goals.add(Goal.countAtMost(1, "cpu", "drain, 100 B", Figure.JVM_MICROS, "rqueue-tuned"));
         return goals;
     }
 
@@ -53,57 +53,68 @@ final class Goals {
             String one = "1 thread" + size;
             String sixteen = "16 threads" + size;
             goals.add(Goal.atLeast(1, "send", one, Figure.PER_SECOND, "limit"));
-            goals.add(Goal.atLeast(0.75, "send", sixteen, Figure.PER_SECOND, "limit"));
-            goals.add(Goal.atLeast(1.3, "send", one, Figure.PER_SECOND, "redisson"));
-            goals.add(Goal.atLeast(1.9, "send", sixteen, Figure.PER_SECOND, "redisson"));
-            goals.add(Goal.atLeast(4, "send", one, Figure.PER_SECOND, "rqueue-tuned"));
-            goals.add(Goal.atLeast(4, "send", sixteen, Figure.PER_SECOND, "rqueue-tuned"));
+            goals.add(Goal.atLeast(1, "send", sixteen, Figure.PER_SECOND, "limit"));
+            for (String redisson : List.of("redisson", "redisson-tuned")) {
+                goals.add(Goal.atLeast(1, "send", one, Figure.PER_SECOND, redisson));
+                goals.add(Goal.atLeast(2.5, "send", sixteen, Figure.PER_SECOND, redisson));
+            }
         }
-        goals.add(Goal.atLeast(1.1, "sendAll", "100 B", Figure.PER_SECOND, "limit"));
+        goals.add(Goal.atLeast(0.85, "sendAll", "100 B", Figure.PER_SECOND, "limit"));
         goals.add(Goal.atLeast(4, "sendAll", "100 B", Figure.PER_SECOND, "redisson"));
+        goals.add(Goal.atLeast(4, "sendAll", "100 B", Figure.PER_SECOND, "redisson-tuned"));
     }
 
     private static void addDrain(List<Goal> goals) {
-        goals.add(Goal.atLeast(0.4, "drain", "100 B", Figure.PER_SECOND, "limit"));
+        for (String size : List.of("100 B", "1 KiB")) {
+            goals.add(Goal.atLeast(0.75, "drain", size, Figure.PER_SECOND, "limit-leased"));
+            goals.add(Goal.above(4, "drain", size, Figure.JVM_MICROS, "limit-leased"));
+        }
         goals.add(Goal.atLeast(3, "drain", "100 B", Figure.PER_SECOND, "redisson"));
-        goals.add(Goal.atLeast(100, "drain", "100 B", Figure.PER_SECOND, "rqueue"));
+        goals.add(Goal.atLeast(1.5, "drain", "100 B", Figure.PER_SECOND, "redisson-tuned"));
         goals.add(Goal.atMost(10, "drain", "100 B", Figure.REDIS_MICROS));
     }
 
     private static void addMetered(List<Goal> goals) {
         goals.add(new Goal("metered", "100 B: per second, with meters and observations ≥ 0.85 × without", (result) -> {
             Spread ratio = result.ratio("100 B", Figure.PER_SECOND.name(), "delayqueue-metered", Goal.OURS);
-            return ratio.isEmpty() ? Outcome.NOT_MEASURED
-                    : Outcome.of(ratio.median() >= 0.85, Numbers.write(ratio) + "×");
+            return Goal.atLeast(ratio, 0.85, "×");
         }));
     }
 
     private static void addLateness(List<Goal> goals) {
         goals.add(Goal.atMost(1.5, "lateness", "20/s", Figure.P50));
         goals.add(Goal.atMost(8, "lateness", "20/s", Figure.P99));
-        goals.add(Goal.atMost(0.2, "lateness", "20/s", Figure.P99, "redisson"));
+        goals.add(Goal.atMost(0.2, "lateness", "20/s", Figure.P99, "redisson-tuned"));
         goals.add(Goal.none("lateness", "", "early", Delivery::early));
-        goals.add(Goal.atMost(10, "sustained", "5,000/s", Figure.P99));
+        for (String rate : List.of("1,000/s", "5,000/s")) {
+            goals.add(Goal.above(0.5, "sustained", rate, Figure.P99, "timer-ms"));
+        }
         for (String rate : List.of("1,000/s", "5,000/s", "10,000/s")) {
-            goals.add(Goal.atMost(1, "sustained", rate, Figure.P99, "redisson"));
-            goals.add(Goal.atMost(1, "sustained", rate, Figure.REDIS_MICROS, "redisson"));
+            goals.add(Goal.atMost(1, "sustained", rate, Figure.P99, "redisson-tuned"));
+            goals.add(Goal.atMost(1, "sustained", rate, Figure.REDIS_MICROS, "redisson-tuned"));
         }
         goals.add(Goal.none("sustained", "", "early", Delivery::early));
         String tenMillion = "10,000,000 pending, 1,000/s for 600 s";
-        goals.add(Goal.atMost(20, "tenMillion", tenMillion, Figure.P99));
+        goals.add(Goal.onceAtMost(20, "tenMillion", tenMillion, Figure.P99));
         goals.add(Goal.none("tenMillion", tenMillion, "early", Delivery::early));
     }
 
     private static void addBacklog(List<Goal> goals) {
         for (String size : SIZES) {
-            goals.add(Goal.atMost(2, "backlog", "send, %s pending".formatted(size), Figure.REDIS_MICROS, "limit"));
-            goals.add(
-                    Goal.atMost(1.5, "backlog", "hand over, %s pending".formatted(size), Figure.REDIS_MICROS, "limit"));
+            goals.add(backlog(size, "send", 2, "limit"));
+            goals.add(backlog(size, "hand over", 1.5, "limit-leased"));
         }
         for (String scenario : List.of("100 B, 10,000 pending", "100 B, 100,000 pending", "100 B, 1,000,000 pending",
                 "1 KiB, 10,000 pending", "1 KiB, 100,000 pending")) {
-            goals.add(Goal.atMost(1.15, "memory", scenario, Figure.BYTES, "limit"));
+            goals.add(Goal.countAtMost(1.15, "memory", scenario, Figure.BYTES, "limit"));
         }
+    }
+
+    /** Ten million are measured once, as it takes minutes to fill Redis. */
+    private static Goal backlog(String size, String action, double bound, String other) {
+        String scenario = "%s, %s pending".formatted(action, size);
+        return size.equals("10,000,000") ? Goal.countAtMost(bound, "backlog", scenario, Figure.REDIS_MICROS, other)
+                : Goal.atMost(bound, "backlog", scenario, Figure.REDIS_MICROS, other);
     }
 
     private static void addById(List<Goal> goals) {
@@ -134,7 +145,7 @@ final class Goals {
     private static void addNodes(List<Goal> goals) {
         for (String nodes : List.of("1 node", "10 nodes")) {
             for (String queues : List.of("1 queue", "10 queues", "100 queues")) {
-                goals.add(Goal.atMost(0.25, "idle", "%s, %s".formatted(queues, nodes), Figure.SCRIPTS_PER_SECOND));
+                goals.add(Goal.onceAtMost(0.25, "idle", "%s, %s".formatted(queues, nodes), Figure.SCRIPTS_PER_SECOND));
             }
         }
         goals.add(new Goal("idle", "connections per node the same for all numbers of queues and nodes", (result) -> {
@@ -145,10 +156,10 @@ final class Goals {
             return connections.isEmpty() ? Outcome.NOT_MEASURED
                     : Outcome.of(connections.min() == connections.max(), Numbers.write(connections));
         }));
-        goals.add(Goal.atMost(1.5, "tenNodes", "10 nodes, 1/s", Figure.CLAIMS));
-        goals.add(Goal.atMost(0, "crash", "20,000 messages", Figure.LOST));
-        goals.add(Goal.atMost(HELD, "crash", "20,000 messages", Figure.BEGUN_TWICE));
-        goals.add(Goal.atMost(RECOVERY_SECONDS, "crash", "20,000 messages", Figure.ALL_DONE));
+        goals.add(Goal.onceAtMost(1.5, "tenNodes", "10 nodes, 1/s", Figure.CLAIMS));
+        goals.add(Goal.onceAtMost(0, "crash", "20,000 messages", Figure.LOST));
+        goals.add(Goal.onceAtMost(HELD, "crash", "20,000 messages", Figure.BEGUN_TWICE));
+        goals.add(Goal.onceAtMost(RECOVERY_SECONDS, "crash", "20,000 messages", Figure.ALL_DONE));
     }
 
     private static void addJournal(List<Goal> goals) {

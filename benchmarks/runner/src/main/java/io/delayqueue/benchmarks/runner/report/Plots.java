@@ -7,7 +7,6 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -34,9 +33,13 @@ final class Plots {
 
     private static final String PENDING = "(?:, )?[0-9,]+ pending$";
 
-    private static final Map<String, Color> COLORS = Map.of("limit", new Color(150, 150, 150), "delayqueue",
-            new Color(31, 119, 180), "delayqueue-defaults", new Color(120, 180, 225), "redisson",
-            new Color(214, 39, 40), "rqueue", new Color(255, 160, 60), "rqueue-tuned", new Color(200, 110, 20));
+    private static final Map<String, Color> COLORS = Map.ofEntries(Map.entry("timer", new Color(210, 210, 210)),
+            Map.entry("timer-ms", new Color(180, 180, 180)), Map.entry("socket", new Color(190, 190, 190)),
+            Map.entry("limit", new Color(150, 150, 150)), Map.entry("limit-leased", new Color(110, 110, 110)),
+            Map.entry("delayqueue", new Color(31, 119, 180)),
+            Map.entry("delayqueue-defaults", new Color(120, 180, 225)), Map.entry("redisson", new Color(240, 120, 120)),
+            Map.entry("redisson-tuned", new Color(214, 39, 40)), Map.entry("rqueue", new Color(255, 160, 60)),
+            Map.entry("rqueue-tuned", new Color(200, 110, 20)));
 
     private static final Map<String, List<Plot>> PLOTS = Map.of("send", List.of(bars(Figure.PER_SECOND, false)),
             "sendAll", List.of(bars(Figure.PER_SECOND, false)), "drain",
@@ -47,32 +50,31 @@ final class Plots {
             List.of(new Plot(Figure.REDIS_MICROS, true, true)), "memory", List.of(bars(Figure.BYTES, false)), "cpu",
             List.of(bars(Figure.JVM_MICROS, true)));
 
-    private final Path directory;
-
-    Plots(Path directory) {
-        this.directory = directory;
+    private Plots() {
     }
 
     private static Plot bars(Figure figure, boolean logarithmic) {
         return new Plot(figure, false, logarithmic);
     }
 
-    /** Draws what there is to draw of a result; the files, by title. */
-    Map<String, Path> draw(Result result) {
-        Map<String, Path> files = new LinkedHashMap<>();
+    /** Makes the charts of a result, which are not drawn yet. */
+    static List<Drawing> of(Result result) {
+        List<Drawing> drawings = new ArrayList<>();
         for (Plot plot : PLOTS.getOrDefault(result.measure(), List.of())) {
             if (!plot.lines()) {
                 String title = "%s, %s".formatted(result.measure(), plot.figure().heading());
-                save(bars(result, plot, title), "%s-%s".formatted(result.measure(), plot.fileName()), title, files);
+                drawings.add(new Drawing(title, "%s-%s.png".formatted(result.measure(), plot.fileName()),
+                        bars(result, plot, title)));
                 continue;
             }
             for (String group : groups(result)) {
                 String title = "%s: %s, %s".formatted(result.measure(), group, plot.figure().heading());
-                save(lines(result, plot, group, title),
-                        "%s-%s-%s".formatted(result.measure(), group.replace(' ', '-'), plot.fileName()), title, files);
+                drawings.add(new Drawing(title,
+                        "%s-%s-%s.png".formatted(result.measure(), group.replace(' ', '-'), plot.fileName()),
+                        lines(result, plot, group, title)));
             }
         }
-        return files;
+        return drawings.stream().filter((drawing) -> !drawing.chart().getSeriesMap().isEmpty()).toList();
     }
 
     private static List<String> groups(Result result) {
@@ -83,7 +85,10 @@ final class Plots {
         CategoryChart chart = new CategoryChartBuilder().width(WIDTH).height(HEIGHT).title(title).build();
         style(chart.getStyler());
         double least = Double.MAX_VALUE;
-        List<String> scenarios = result.scenarios().stream().filter((scenario) -> !scenario.equals("failed")).toList();
+        List<String> scenarios = result.scenarios()
+            .stream()
+            .filter((scenario) -> !scenario.equals(Cell.FAILED))
+            .toList();
         for (String contender : contenders(result)) {
             List<Double> heights = new ArrayList<>();
             for (String scenario : scenarios) {
@@ -153,21 +158,26 @@ final class Plots {
         styler.setChartBackgroundColor(Color.WHITE);
     }
 
-    private void save(Chart<?, ?> chart, String name, String title, Map<String, Path> files) {
-        if (chart.getSeriesMap().isEmpty()) {
-            return;
-        }
-        Path file = this.directory.resolve(name + ".png");
-        try {
-            Files.createDirectories(this.directory);
-            try (OutputStream out = Files.newOutputStream(file)) {
-                BitmapEncoder.saveBitmap(chart, out, BitmapEncoder.BitmapFormat.PNG);
+    /**
+     * Holds a chart.
+     *
+     * @param title its title
+     * @param fileName the name of its file
+     */
+    record Drawing(String title, String fileName, Chart<?, ?> chart) {
+
+        void save(Path directory) {
+            try {
+                Files.createDirectories(directory);
+                try (OutputStream out = Files.newOutputStream(directory.resolve(this.fileName))) {
+                    BitmapEncoder.saveBitmap(this.chart, out, BitmapEncoder.BitmapFormat.PNG);
+                }
             }
-            files.put(title, file);
+            catch (IOException ex) {
+                throw new UncheckedIOException(ex);
+            }
         }
-        catch (IOException ex) {
-            throw new UncheckedIOException(ex);
-        }
+
     }
 
     /**

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -14,6 +15,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 import io.delayqueue.benchmarks.runner.measure.Measure;
 import io.delayqueue.benchmarks.runner.result.Cell;
@@ -43,9 +45,9 @@ public final class Report {
 
             This page compares DelayQueue with its peers and with the limit, the minimum that Redis must do for a delayed message; all
             contenders of a measure take part in one run. The [details](internals/performance-details.md) have all goals and the tables of each
-            measure, and the [comparison](comparison.md) the ranges that a longer run found. `scripts/benchmark report` writes both pages from
-            the files in `benchmarks/results`; do not edit them. [Benchmarks](../benchmarks/README.md) describes the contenders, and how to
-            measure yourself.
+            measure. `scripts/benchmark report` writes both pages, and the tables in the [README](../README.md) and the
+            [comparison](comparison.md), from the files in `benchmarks/results`; do not edit them. [Benchmarks](../benchmarks/README.md)
+            describes the contenders, and how to measure yourself.
 
             Trust counts first (commands, bytes, missing, duplicate, early), then CPU in microseconds per message, then quotients of
             contenders in one run, and rates and milliseconds last: those are of one small machine, on which Redis, senders and handlers share
@@ -61,8 +63,8 @@ public final class Report {
             A figure is the median of the rounds, with the minimum and the maximum in parentheses if there are several. *Steal* is the share
             of the machine's time that its host gave to others, the maximum of all rounds; *load* likewise. *Cell s* is the length of a
             measured cell in seconds; it is missing if neither it nor a rate was recorded. Rates from cells of a second or two, and from one or
-            two rounds, differ from run to run by more than their range shows: the [comparison](../comparison.md) gives the ranges of a longer
-            run. **Exactly once** is checked in every cell that delivers: missing, duplicate and early messages are printed there.
+            two rounds, differ from run to run by more than their range shows. *Compiling* is the time of the compiler threads: a warm JVM has
+            none. Percentiles are of the absolute difference to the due time, so that early counts as much as late. **Exactly once** is checked in every cell that delivers: missing, duplicate and early messages are printed there.
             """;
 
     private final ResultFiles results;
@@ -81,7 +83,22 @@ public final class Report {
      * @return the first of the pages
      */
     public Path write(Path directory) {
-        Plots plots = new Plots(directory.resolve(PLOTS));
+        drawings().values().forEach((all) -> all.forEach((drawing) -> drawing.save(directory.resolve(PLOTS))));
+        try {
+            Files.createDirectories(directory.resolve(DETAILS).getParent());
+            for (Map.Entry<String, String> page : pages().entrySet()) {
+                Files.writeString(directory.resolve(page.getKey()), page.getValue());
+            }
+            return directory.resolve(OVERVIEW);
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
+    /** Returns the text of the pages, by their paths below the documentation. */
+    Map<String, String> pages() {
+        Map<String, List<Plots.Drawing>> drawings = drawings();
         StringBuilder overview = new StringBuilder(OVERVIEW_HEAD);
         StringBuilder details = new StringBuilder(DETAILS_HEAD);
         appendConditions(overview);
@@ -89,7 +106,7 @@ public final class Report {
         appendGoals(details, (outcome) -> true);
         for (Measure measure : this.measures) {
             this.results.read(measure.name()).ifPresent((result) -> {
-                String drawn = drawn(plots.draw(result));
+                String drawn = drawn(drawings.getOrDefault(measure.name(), List.of()));
                 append(details, measure, result, drawn.replace("](", "](../"));
                 overview.append(PLOTTED.contains(measure.name()) ? drawn : "");
             });
@@ -98,31 +115,33 @@ public final class Report {
 
                 ## Goals that are not met
                 """);
-        appendGoals(overview, (outcome) -> outcome.status() != Outcome.Status.MET);
-        overview.append("\n").append(bottlenecks());
-        try {
-            Files.createDirectories(directory.resolve(DETAILS).getParent());
-            Files.writeString(directory.resolve(DETAILS), details);
-            return Files.writeString(directory.resolve(OVERVIEW), overview);
+        appendGoals(overview, (outcome) -> outcome.status() == Outcome.Status.NOT_MET);
+        overview.append("\n").append(new Template(this.results::read).fill(resource("bottlenecks.md")));
+        return Map.of(OVERVIEW, overview.toString(), DETAILS, details.toString());
+    }
+
+    private Map<String, List<Plots.Drawing>> drawings() {
+        Map<String, List<Plots.Drawing>> drawings = new LinkedHashMap<>();
+        for (Measure measure : this.measures) {
+            this.results.read(measure.name()).ifPresent((result) -> drawings.put(measure.name(), Plots.of(result)));
+        }
+        return drawings;
+    }
+
+    /** Reads a text that is written by hand. */
+    static String resource(String name) {
+        try (InputStream text = Report.class.getResourceAsStream(name)) {
+            return new String(Objects.requireNonNull(text, name).readAllBytes(), StandardCharsets.UTF_8);
         }
         catch (IOException ex) {
             throw new UncheckedIOException(ex);
         }
     }
 
-    /** The explanation of missed goals, which is written by hand. */
-    private static String bottlenecks() {
-        try (InputStream text = Report.class.getResourceAsStream("bottlenecks.md")) {
-            return new String(Objects.requireNonNull(text).readAllBytes(), StandardCharsets.UTF_8);
-        }
-        catch (IOException ex) {
-            throw new UncheckedIOException(ex);
-        }
-    }
-
-    private static String drawn(Map<String, Path> plots) {
+    private static String drawn(List<Plots.Drawing> drawings) {
         StringBuilder text = new StringBuilder();
-        plots.forEach((title, file) -> text.append("%n![%s](%s/%s)%n".formatted(title, PLOTS, file.getFileName())));
+        drawings.forEach(
+                (drawing) -> text.append("%n![%s](%s/%s)%n".formatted(drawing.title(), PLOTS, drawing.fileName())));
         return text.toString();
     }
 
@@ -150,7 +169,7 @@ public final class Report {
     private long totalMinutes() {
         return this.measures.stream()
             .flatMap((measure) -> this.results.read(measure.name()).stream())
-            .mapToLong((result) -> result.conditions().seconds())
+            .mapToLong(Result::seconds)
             .sum() / 60;
     }
 
@@ -160,8 +179,8 @@ public final class Report {
 
                 ## Goals
 
-                | Measure | Goals met |
-                | --- | --- |
+                | Measure | Met | Not met | Not measured |
+                | --- | ---: | ---: | ---: |
                 """);
         List<Goal> goals = Goals.all(this.results::read);
         for (Measure measure : this.measures) {
@@ -170,11 +189,17 @@ public final class Report {
                 .map((goal) -> goal.evaluate(this.results::read))
                 .toList();
             if (!outcomes.isEmpty()) {
-                text.append("| [%s](%s#%s) | %d of %d |%n".formatted(measure.title(), DETAILS, anchor(measure.title()),
-                        outcomes.stream().filter((outcome) -> outcome.status() == Outcome.Status.MET).count(),
-                        outcomes.size()));
+                // Only measures with a result have a section to link to.
+                String title = this.results.read(measure.name()).isEmpty() ? measure.title()
+                        : "[%s](%s#%s)".formatted(measure.title(), DETAILS, anchor(measure.title()));
+                text.append("| %s | %d | %d | %d |%n".formatted(title, count(outcomes, Outcome.Status.MET),
+                        count(outcomes, Outcome.Status.NOT_MET), count(outcomes, Outcome.Status.NOT_MEASURED)));
             }
         }
+    }
+
+    private static long count(List<Outcome> outcomes, Outcome.Status status) {
+        return outcomes.stream().filter((outcome) -> outcome.status() == status).count();
     }
 
     private static String anchor(String title) {
@@ -185,7 +210,9 @@ public final class Report {
         text.append(
                 """
 
-                        A quotient is the median of the quotients of each round. Milliseconds count in rounds with steal under 2 %.
+                        A quotient or a difference is the median of those of each round. A goal is met if the median of at least five rounds
+                        meets it, and the worse quartile is within 5 % of it. Rounds with steal of 2 % and more do not count. Where the quartiles
+                        of a rate are more than 20 % apart, CPU per message decides. Counts need one round.
 
                         | Measure | Goal | Measured | | Commit | Rounds | Cell s |
                         | --- | --- | --- | --- | --- | ---: | ---: |
@@ -193,7 +220,7 @@ public final class Report {
         for (Goal goal : Goals.all(this.results::read)) {
             Outcome outcome = goal.evaluate(this.results::read);
             if (shown.test(outcome)) {
-                String run = (outcome.status() == Outcome.Status.NOT_MEASURED) ? " | | "
+                String run = outcome.figures().isEmpty() ? " | | "
                         : this.results.read(goal.measure()).map(Report::run).orElseThrow();
                 text.append("| %s | %s | %s | %s | %s |%n".formatted(goal.measure(), goal.text(), outcome.figures(),
                         outcome.status().text(), run));
@@ -201,18 +228,18 @@ public final class Report {
         }
     }
 
-    /** The commit, the number of rounds, and the length of the cells. */
+    /** The commits, the number of rounds, and the length of the cells. */
     private static String run(Result result) {
-        return "%s | %d | %s".formatted(result.conditions().commit(), result.conditions().rounds(),
+        return "%s | %d | %s".formatted(result.commits(), result.rounds(Goal.OURS),
                 Numbers.range(result.seconds(Goal.OURS)));
     }
 
     private static void append(StringBuilder text, Measure measure, Result result, String plots) {
         Conditions conditions = result.conditions();
         text.append("%n## %s%n%n`%s`. %s%n%n".formatted(measure.title(), measure.name(), measure.about()));
-        text.append("%s, %s mode, %d %s, %d s, commit %s%s.%n%n".formatted(conditions.date(), conditions.mode(),
-                conditions.rounds(), (conditions.rounds() == 1) ? "round" : "rounds", conditions.seconds(),
-                conditions.commit(), conditions.dirty() ? " with changes" : ""));
+        text.append("%s, %s mode, %d %s, %d s, commit %s, CRC %s.%n%n".formatted(result.dates(), conditions.mode(),
+                conditions.rounds(), (conditions.rounds() == 1) ? "round" : "rounds", result.seconds(),
+                result.commits(), generators(result)));
         new Table(result).append(text);
         text.append(plots);
         List<String> notes = new ArrayList<>();
@@ -224,6 +251,17 @@ public final class Report {
         if (!notes.isEmpty()) {
             text.append("\n").append(String.join("\n", notes)).append("\n");
         }
+    }
+
+    /** Returns the CRC of each contender, which is also the load generator. */
+    private static String generators(Result result) {
+        return result.turns()
+            .stream()
+            .map((turn) -> "%s %s".formatted(turn.contender(),
+                    turn.source().contender().isEmpty() ? "not recorded" : turn.source().contender()))
+            .distinct()
+            .sorted()
+            .collect(Collectors.joining(", "));
     }
 
     /** Prints the cells of a result, with the rounds of a cell in one row. */

@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 public record Cell(String contender, String scenario, double size, int round, Map<String, Double> figures,
         @Nullable Delivery delivery, Weather weather, List<String> notes) {
 
+    /** The scenario of a cell that stands for an exception. */
+    public static final String FAILED = "failed";
+
     /**
      * For how long it was measured, in seconds. Results that do not record it have it
      * where a rate and the number of messages are known.

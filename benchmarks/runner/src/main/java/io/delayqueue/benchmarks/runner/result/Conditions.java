@@ -3,15 +3,11 @@ package io.delayqueue.benchmarks.runner.result;
 import java.util.List;
 
 /**
- * Under what a measure was taken.
+ * Describes the environment of a measure. All turns of a result have it in common.
  *
  * @param mode smoke, quick or full
- * @param rounds how often each cell was measured
- * @param date when it began, UTC
- * @param seconds how long all of it took
- * @param commit the library's commit
- * @param dirty whether the working tree differed from it
- * @param redis version and allocator of Redis
+ * @param rounds how often each cell is measured in a complete result
+ * @param redis version, allocator, commit, build and CRC of Redis
  * @param redisFrom where its binary comes from
  * @param java version of the JVM
  * @param jvmFlags flags of every contender's JVM
@@ -19,6 +15,6 @@ import java.util.List;
  * @param clockOffsetMicros greatest difference seen between Redis' clock and the JVM's,
  * the round trip included
  */
-public record Conditions(String mode, int rounds, String date, long seconds, String commit, boolean dirty, String redis,
-        String redisFrom, String java, List<String> jvmFlags, String machine, long clockOffsetMicros) {
+public record Conditions(String mode, int rounds, String redis, String redisFrom, String java, List<String> jvmFlags,
+        String machine, long clockOffsetMicros) {
 }

@@ -15,13 +15,19 @@ public enum Figure {
     /** CPU of the contender's JVM per message, in microseconds. */
     JVM_MICROS("JVM µs/msg"),
 
+    /** CPU of Redis and the contender's JVM per message, in microseconds. */
+    CPU_MICROS("CPU µs/msg"),
+
     /** CPU of the server of the database per message, in microseconds. */
     DATABASE_MICROS("database µs/msg"),
 
     /** Commands per message as Redis counts them, those inside scripts included. */
     COMMANDS("commands/msg"),
 
-    /** Median lateness in milliseconds. */
+    /** Time of all compiler threads of the JVM, in percent of the cell. */
+    COMPILING("compiling %"),
+
+    /** Median difference to the due time in milliseconds; also below. */
     P50("p50 ms"),
 
     /** Lateness in milliseconds. */

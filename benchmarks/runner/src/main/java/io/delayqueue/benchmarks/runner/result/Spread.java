@@ -23,6 +23,14 @@ public record Spread(List<Double> values) {
         return (this.values.get((size - 1) / 2) + this.values.get(size / 2)) / 2;
     }
 
+    /** Returns a quantile, interpolated between the two nearest values. */
+    public double quantile(double share) {
+        double at = share * (this.values.size() - 1);
+        int below = (int) at;
+        int above = Math.min(below + 1, this.values.size() - 1);
+        return this.values.get(below) + (at - below) * (this.values.get(above) - this.values.get(below));
+    }
+
     public double min() {
         return this.values.get(0);
     }

@@ -1,0 +1,134 @@
+package io.delayqueue;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.time.zone.ZoneOffsetTransition;
+import java.time.zone.ZoneRules;
+import java.util.Objects;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.scheduling.support.CronExpression;
+
+/**
+ * Computes the nominal times of a schedule, which lie between the epoch and
+ * {@link MessageLimits#MAX_DUE_AT}. A time of a cron expression is an instant whose local
+ * time in the zone matches the expression; a time of a fixed rate is a multiple of the
+ * rate since the epoch. Immutable.
+ */
+final class NominalTimes {
+
+    private final @Nullable String cron;
+
+    private final @Nullable Duration rate;
+
+    private final ZoneId zone;
+
+    /** {@code null} for a fixed rate, and for a schedule without times. */
+    private final @Nullable CronExpression expression;
+
+    /** Exactly one of {@code cron} and {@code rate} is not {@code null}. */
+    NominalTimes(@Nullable String cron, @Nullable Duration rate, ZoneId zone) {
+        this.cron = cron;
+        this.rate = rate;
+        this.zone = zone;
+        this.expression = (cron == null || cron.equals(Scheduled.CRON_DISABLED)) ? null : CronExpression.parse(cron);
+    }
+
+    static String requireCron(String cron) {
+        String trimmed = cron.trim();
+        try {
+            return new NominalTimes(trimmed, null, ZoneOffset.UTC).requireText();
+        }
+        catch (IllegalArgumentException ex) {
+            throw new IllegalArgumentException(
+                    ("Cron expression '%s' is not valid: use six fields such as '0 0 6 * * MON-FRI', a macro such as "
+                            + "@daily, or '-' for none (%s)")
+                        .formatted(MessageLimits.quotable(trimmed), ex.getMessage()),
+                    ex);
+        }
+    }
+
+    static Duration requireRate(Duration rate) {
+        MessageLimits.requirePositive("Fixed rate", rate);
+        if (rate.compareTo(ScheduleDefinition.MIN_RATE) < 0 || rate.getNano() % 1_000_000 != 0) {
+            throw new IllegalArgumentException("Fixed rate %s is not valid: use whole milliseconds, at least %d"
+                .formatted(MessageLimits.describe(rate), ScheduleDefinition.MIN_RATE.toMillis()));
+        }
+        return rate;
+    }
+
+    private String requireText() {
+        return Objects.requireNonNull(this.cron);
+    }
+
+    @Nullable String cron() {
+        return this.cron;
+    }
+
+    @Nullable Duration rate() {
+        return this.rate;
+    }
+
+    ZoneId zone() {
+        return this.zone;
+    }
+
+    /** Returns the first time after an instant; {@code null} if there is none. */
+    @Nullable Instant after(Instant instant) {
+        Instant from = instant.isBefore(Instant.EPOCH) ? Instant.EPOCH.minusMillis(1) : instant;
+        if (!from.isBefore(MessageLimits.MAX_DUE_AT)) {
+            return null;
+        }
+        Instant next = null;
+        if (this.rate != null) {
+            long interval = this.rate.toMillis();
+            next = Instant.ofEpochMilli((Math.floorDiv(from.toEpochMilli(), interval) + 1) * interval);
+        }
+        else if (this.expression != null) {
+            next = after(this.expression, from);
+        }
+        return (next != null && next.isBefore(MessageLimits.MAX_DUE_AT)) ? next : null;
+    }
+
+    /**
+     * Computes with local times, from one change of the offset to the next. A
+     * {@code ZonedDateTime} would not advance where a change is not a whole hour.
+     */
+    private @Nullable Instant after(CronExpression expression, Instant instant) {
+        ZoneRules rules = this.zone.getRules();
+        ZoneOffset offset = rules.getOffset(instant);
+        LocalDateTime from = LocalDateTime.ofInstant(instant, offset);
+        ZoneOffsetTransition change = rules.nextTransition(instant);
+        LocalDateTime local = expression.next(from);
+        while (local != null && change != null && !local.toInstant(offset).isBefore(change.getInstant())) {
+            offset = change.getOffsetAfter();
+            from = change.getDateTimeAfter().minusNanos(1);
+            change = rules.nextTransition(change.getInstant());
+            local = expression.next(from);
+        }
+        return (local != null) ? local.toInstant(offset) : null;
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof NominalTimes times && Objects.equals(this.cron, times.cron)
+                && Objects.equals(this.rate, times.rate) && (this.rate != null || this.zone.equals(times.zone));
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(this.cron, this.rate);
+    }
+
+    @Override
+    public String toString() {
+        return (this.rate != null) ? "every " + MessageLimits.describe(this.rate)
+                : "'%s' in %s".formatted(this.cron, this.zone);
+    }
+
+}

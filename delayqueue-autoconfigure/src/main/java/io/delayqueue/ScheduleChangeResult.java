@@ -1,0 +1,21 @@
+package io.delayqueue;
+
+/** Result of an operation on one schedule. */
+public enum ScheduleChangeResult {
+
+    /** The schedule was changed. */
+    DONE,
+
+    /** The schedule was in the requested state already. */
+    UNCHANGED,
+
+    /** The queue has no schedule of that name. */
+    NOT_FOUND,
+
+    /**
+     * The schedule is declared in the code of an application that has live nodes, which
+     * would add it again. Nothing was changed.
+     */
+    DECLARED
+
+}

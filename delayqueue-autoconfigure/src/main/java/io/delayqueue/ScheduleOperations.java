@@ -1,0 +1,101 @@
+package io.delayqueue;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Adds, changes and inspects the schedules of one queue. A schedule sends a message, an
+ * <em>occurrence</em>, at each of its nominal times, exactly once or never: each
+ * occurrence that is not sent is counted with a reason. Occurrences are ordinary
+ * messages, with the id <code>@name@&lt;milliseconds&gt;</code>.
+ * <p>
+ * Schedules are settings of the queue: they remain when all messages are gone, and when
+ * the application that has put them is not running. They are fired by the nodes that
+ * listen to the queue, and by those of applications that have put or declared schedules
+ * in it. Redis can hold 100,000 of them in a queue, for example one per customer.
+ * <p>
+ * Implementations are thread-safe. The exceptions are those of
+ * {@link DelayQueueOperations}.
+ *
+ * @see DelayQueueOperations#schedules(String)
+ * @see DelayedSchedule
+ */
+public interface ScheduleOperations {
+
+    /** Maximum number of schedules of a page. */
+    int MAX_PAGE = 100;
+
+    /**
+     * Adds a schedule, or replaces the definition of the one of that name. If the times
+     * are the same, the chain of occurrences goes on; otherwise the next occurrence is
+     * the first of the new times after now. A paused schedule stays paused.
+     * @param definition the definition; its payload is written as JSON
+     * @return whether the schedule is new or was changed
+     * @throws IllegalArgumentException if the payload is too large, or if an application
+     * declares a schedule of that name with {@link DelayedSchedule}; nothing was changed
+     */
+    SchedulePutResult put(ScheduleDefinition definition);
+
+    /**
+     * Pauses a schedule: its occurrences are skipped, and counted, until it is resumed.
+     * Those that were sent before are handled. The pause also applies to later
+     * definitions of the schedule.
+     * @param name the name of the schedule
+     * @return the result
+     */
+    ScheduleChangeResult pause(String name);
+
+    /**
+     * Resumes a schedule; its next occurrence is sent.
+     * @param name the name of the schedule
+     * @return the result
+     */
+    ScheduleChangeResult resume(String name);
+
+    /**
+     * Sends one occurrence now, in addition to those of the times, even if the schedule
+     * is paused. Its nominal time is now; policies about misfires and overlap do not
+     * apply.
+     * @param name the name of the schedule
+     * @return the id and the due time of the message; empty if there is no schedule of
+     * that name
+     */
+    Optional<SendResult> trigger(String name);
+
+    /**
+     * Removes a schedule that a call has put, or that an application without live nodes
+     * declares. Occurrences that were sent are handled; they can be cancelled by their
+     * ids.
+     * @param name the name of the schedule
+     * @return the result
+     */
+    ScheduleChangeResult remove(String name);
+
+    /**
+     * Returns a schedule.
+     * @param name the name of the schedule
+     * @return the schedule; empty if there is none of that name
+     */
+    Optional<ScheduleStatus> find(String name);
+
+    /**
+     * Returns some schedules, the one that is due next first. A schedule that becomes due
+     * between two calls moves to the end, so it may be returned twice.
+     * @param cursor where the previous page ended; {@code null} for the first page
+     * @param limit 1 to {@value #MAX_PAGE}
+     */
+    SchedulePage list(@Nullable String cursor, int limit);
+
+    /**
+     * Returns the nominal times of the next occurrences of a schedule.
+     * @param name the name of the schedule
+     * @param count 1 to 1,000
+     * @return the times, fewer if the schedule ends; empty if there is no schedule of
+     * that name
+     */
+    List<Instant> preview(String name, int count);
+
+}

@@ -1,0 +1,15 @@
+package io.delayqueue;
+
+/** Result of {@link ScheduleOperations#put(ScheduleDefinition)}. */
+public enum SchedulePutResult {
+
+    /** The schedule was added. */
+    CREATED,
+
+    /** The definition was replaced. */
+    REPLACED,
+
+    /** The schedule has this definition already. */
+    UNCHANGED
+
+}

@@ -1,0 +1,37 @@
+package io.delayqueue;
+
+/**
+ * Names the reason why an occurrence of a schedule was not sent.
+ *
+ * @see ScheduleSkip
+ */
+public enum SkipReason {
+
+    /** The schedule was paused. */
+    PAUSED,
+
+    /** It was missed, and {@link MisfirePolicy} does not make up for it. */
+    MISFIRE,
+
+    /** It was missed, and more than {@code catchUpLimit} later ones were due too. */
+    CATCH_UP_LIMIT,
+
+    /** Its time to live was over before it could be sent. */
+    EXPIRED,
+
+    /** The queue held the last occurrence, with {@link OverlapPolicy#SKIP}. */
+    OVERLAP,
+
+    /** The queue held the occurrence that is {@code catchUpLimit} before it. */
+    BACKLOG,
+
+    /** Other times replaced those of the definition when it was due. */
+    REDEFINED,
+
+    /**
+     * Redis had lost the schedule. Some of these occurrences may have been sent before
+     * the loss.
+     */
+    DATA_LOSS
+
+}

@@ -1,0 +1,57 @@
+package io.delayqueue.actuator;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import io.delayqueue.intake.Intake;
+import io.delayqueue.intake.IntakeProblem;
+import io.delayqueue.store.Texts;
+
+import org.springframework.boot.health.contributor.AbstractHealthIndicator;
+import org.springframework.boot.health.contributor.Health;
+
+/**
+ * Reports whether the intakes of this node read from their brokers and schedule. Down if
+ * one has not been able to for a while. Waits for nothing.
+ */
+public final class IntakeHealthIndicator extends AbstractHealthIndicator {
+
+    /** Outages that are shorter do not change the status. */
+    private static final Duration TOLERANCE = Duration.ofSeconds(10);
+
+    private static final int MAX_REASON = 300;
+
+    private final List<Intake> intakes;
+
+    public IntakeHealthIndicator(Collection<? extends Intake> intakes) {
+        super("Health of intake cannot be determined");
+        this.intakes = List.copyOf(intakes);
+    }
+
+    @Override
+    protected void doHealthCheck(Health.Builder builder) {
+        List<String> problems = new ArrayList<>();
+        Map<String, String> states = new TreeMap<>();
+        for (Intake intake : this.intakes) {
+            IntakeProblem problem = intake.problem();
+            String source = intake.scheduler().source();
+            states.put(source, (problem != null) ? "cannot schedule" : intake.isRunning() ? "running" : "stopped");
+            if (problem != null && problem.age().compareTo(TOLERANCE) > 0) {
+                problems.add("Nothing of '%s' has been scheduled in queue '%s' for %s: %s".formatted(source,
+                        intake.scheduler().queue(), Texts.span(problem.age()), Texts.line(problem.text(), MAX_REASON)));
+            }
+        }
+        builder.withDetail("intakes", states);
+        if (problems.isEmpty()) {
+            builder.up();
+        }
+        else {
+            builder.down().withDetail("problems", problems);
+        }
+    }
+
+}

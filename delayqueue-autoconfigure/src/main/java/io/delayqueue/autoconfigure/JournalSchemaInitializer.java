@@ -1,0 +1,51 @@
+package io.delayqueue.autoconfigure;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+import javax.sql.DataSource;
+
+import io.delayqueue.journal.TableNames;
+
+import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
+import org.springframework.core.io.ByteArrayResource;
+import org.springframework.core.io.Resource;
+
+/** Creates the tables of the journal, with the names that the application gives them. */
+final class JournalSchemaInitializer
+        extends PropertiesBasedDataSourceScriptDatabaseInitializer<DelayQueueJournalProperties> {
+
+    private final TableNames tables;
+
+    JournalSchemaInitializer(DataSource dataSource, DelayQueueJournalProperties properties) {
+        super(dataSource, properties);
+        this.tables = properties.tables();
+    }
+
+    @Override
+    protected void runScripts(Scripts scripts) {
+        Charset encoding = (scripts.getEncoding() != null) ? scripts.getEncoding() : StandardCharsets.UTF_8;
+        List<Resource> named = new ArrayList<>();
+        for (Resource script : scripts) {
+            named.add(named(script, encoding));
+        }
+        super.runScripts(new Scripts(named).continueOnError(scripts.isContinueOnError())
+            .separator(scripts.getSeparator())
+            .encoding(encoding));
+    }
+
+    private Resource named(Resource script, Charset encoding) {
+        try {
+            String text = this.tables.in(script.getContentAsString(encoding));
+            return new ByteArrayResource(text.getBytes(encoding), script.getDescription());
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException("Cannot read " + script.getDescription(), ex);
+        }
+    }
+
+}

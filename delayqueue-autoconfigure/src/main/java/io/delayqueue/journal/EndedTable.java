@@ -1,0 +1,81 @@
+package io.delayqueue.journal;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.LongStream;
+
+import io.delayqueue.QueueName;
+
+import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
+
+/**
+ * Holds which messages have ended lately, in one row for each batch of ends: an older
+ * copy of the store, such as a replica that lags, brings them back. Thread-safe.
+ */
+final class EndedTable {
+
+    /**
+     * How long an end is kept: as long as the snapshots of Redis' default settings may be
+     * old.
+     */
+    private static final Duration MEMORY = Duration.ofHours(1);
+
+    /** Maximum number of rows that one transaction deletes. */
+    private static final int BATCH_LIMIT = 1000;
+
+    private final JournalDatabase database;
+
+    EndedTable(JournalDatabase database) {
+        this.database = database;
+    }
+
+    /** Adds the revisions of messages of a queue, in the present transaction. */
+    void add(QueueName queue, List<Long> revisions) {
+        if (!revisions.isEmpty()) {
+            this.database.batch("""
+                    INSERT INTO delayqueue_ended (namespace, queue_name, recorded_at, revisions)
+                    VALUES (:namespace, :queue, $now, :revisions)""", new MapSqlParameterSource("queue", queue.value())
+                .addValue("revisions", RevisionList.encode(revisions)));
+        }
+    }
+
+    /** Returns the revisions of a queue's messages that have ended lately, sorted. */
+    long[] revisions(QueueName queue) {
+        List<long[]> batches = this.database.query(() -> this.database.replanned("""
+                SELECT revisions FROM delayqueue_ended
+                WHERE namespace = :namespace AND recorded_at >= (SELECT $now) - :memory AND queue_name = :queue""")
+            .param("memory", MEMORY.toMillis())
+            .param("queue", queue.value())
+            .query((row, number) -> RevisionList.decode(row.getBytes(1)))
+            .list());
+        long[] all = batches.stream().flatMapToLong(LongStream::of).toArray();
+        Arrays.sort(all);
+        return all;
+    }
+
+    /**
+     * Deletes old rows.
+     * @return whether there may be more
+     */
+    boolean deleteOld() {
+        List<Long> old = this.database.query(() -> this.database.replanned("""
+                SELECT batch FROM delayqueue_ended
+                WHERE namespace = :namespace AND recorded_at < (SELECT $now) - :memory
+                ORDER BY recorded_at LIMIT :limit""")
+            .param("memory", MEMORY.toMillis())
+            .param("limit", BATCH_LIMIT)
+            .query(Long.class)
+            .list());
+        if (!old.isEmpty()) {
+            List<MapSqlParameterSource> keys = new ArrayList<>();
+            old.stream().sorted().forEach((batch) -> keys.add(new MapSqlParameterSource("batch", batch)));
+            this.database
+                .inOwnTransaction(() -> this.database.batch("DELETE FROM delayqueue_ended WHERE batch = :batch",
+                        keys.toArray(MapSqlParameterSource[]::new)));
+        }
+        return old.size() == BATCH_LIMIT;
+    }
+
+}

@@ -1,0 +1,89 @@
+package io.delayqueue.journal;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import io.delayqueue.QueueName;
+
+/**
+ * Records which queues belong to this journal, as the store has the identity of the
+ * journal with each queue. Thread-safe.
+ */
+final class JournalPairs {
+
+    private final Map<QueueName, Pair> pairs = new ConcurrentHashMap<>();
+
+    /** Whether queues are being compared, so that it makes sense to wait for that. */
+    private volatile boolean comparing = true;
+
+    /** Begins the comparisons. */
+    void start() {
+        this.pairs.clear();
+        this.comparing = true;
+    }
+
+    /** Ends the comparisons; queues count as those of this journal from now on. */
+    void stop() {
+        this.comparing = false;
+        this.pairs.values().forEach((pair) -> pair.compared.countDown());
+    }
+
+    /** Records that a queue belongs to this journal; whether it belonged to another. */
+    boolean own(QueueName queue) {
+        return pair(queue).compared(false);
+    }
+
+    /** Records that a queue belongs to another journal; whether that is new. */
+    boolean foreign(QueueName queue) {
+        return !pair(queue).compared(true);
+    }
+
+    boolean isForeign(QueueName queue) {
+        return pair(queue).foreign;
+    }
+
+    /** Returns the queues that belong to another journal. */
+    Set<String> foreign() {
+        Set<String> names = new TreeSet<>();
+        this.pairs.forEach((queue, pair) -> {
+            if (pair.foreign) {
+                names.add(queue.value());
+            }
+        });
+        return names;
+    }
+
+    /** Waits until a queue was compared with this journal; returns whether it was. */
+    boolean awaitCompared(QueueName queue, Duration limit) throws InterruptedException {
+        Pair pair = pair(queue);
+        return !this.comparing || pair.compared.await(limit.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private Pair pair(QueueName queue) {
+        return this.pairs.computeIfAbsent(queue, (name) -> new Pair());
+    }
+
+    /** Holds the last comparison of a queue. */
+    private static final class Pair {
+
+        private final CountDownLatch compared = new CountDownLatch(1);
+
+        /** Written by the reconciler alone. */
+        private volatile boolean foreign;
+
+        /** Returns whether the queue belonged to another journal before. */
+        boolean compared(boolean nowForeign) {
+            boolean before = this.foreign;
+            this.foreign = nowForeign;
+            this.compared.countDown();
+            return before;
+        }
+
+    }
+
+}

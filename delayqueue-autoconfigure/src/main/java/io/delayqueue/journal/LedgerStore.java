@@ -1,0 +1,113 @@
+package io.delayqueue.journal;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.store.HeldRevision;
+import io.delayqueue.store.LedgerEntry;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionLayout;
+import io.delayqueue.store.RecordedDeadLetter;
+import io.delayqueue.store.RevisionPage;
+import io.delayqueue.store.routing.PartitionLayouts;
+import io.delayqueue.store.routing.StoreComponents;
+
+/**
+ * Reads what the store holds of the messages of ledgers, and stores dead letters.
+ * Thread-safe; methods wait for the store.
+ */
+final class LedgerStore {
+
+    private final MessageStore store;
+
+    private final PartitionLayouts layouts;
+
+    private final JournalOffers offers;
+
+    LedgerStore(StoreComponents store, JournalOffers offers) {
+        this.store = store.messages();
+        this.layouts = store.partitions();
+        this.offers = offers;
+    }
+
+    /** Returns what the store holds of the messages of rows, in their order. */
+    List<HeldRevision> held(List<JournalRow> rows) {
+        Map<Partition, List<JournalRow>> byPartition = new LinkedHashMap<>();
+        rows.forEach((row) -> partitionsOf(row.request().queue(), row.request().id())
+            .forEach((partition) -> byPartition.computeIfAbsent(partition, (each) -> new ArrayList<>()).add(row)));
+        Map<Long, HeldRevision> found = new HashMap<>();
+        byPartition.forEach((partition, messages) -> {
+            List<HeldRevision> answers = this.store
+                .heldRevisions(partition,
+                        messages.stream().map((row) -> LedgerEntry.ended(row.revision(), row.request().id())).toList())
+                .join();
+            for (int i = 0; i < messages.size(); i++) {
+                found.merge(messages.get(i).revision(), answers.get(i),
+                        (one, other) -> (one.known() || one.held() != 0) ? one : other);
+            }
+        });
+        return rows.stream().map((row) -> Objects.requireNonNull(found.get(row.revision()))).toList();
+    }
+
+    /**
+     * Returns the partitions that may hold a message, those of former layouts included.
+     */
+    private List<Partition> partitionsOf(QueueName queue, String id) {
+        PartitionLayout layout = this.layouts.of(queue).join();
+        return layout.targets(queue, id).stream().map((target) -> target.partition()).distinct().toList();
+    }
+
+    /** Returns a page of the messages of a partition that have rows. */
+    RevisionPage page(Partition partition, String cursor) {
+        return this.store.heldRevisions(partition, cursor).join();
+    }
+
+    /** Returns all partitions of a queue, by the recorded layout. */
+    List<Partition> partitions(QueueName queue) {
+        return this.layouts.read(queue).join().all(queue);
+    }
+
+    /**
+     * Stores dead letters of a queue again that the store has lost.
+     * @param begin before the rows were read, in nanoseconds of the monotonic clock
+     * @return how many it had lost
+     */
+    int restoreDeadLetters(QueueName queue, List<LedgerTable.Row> rows, long begin) {
+        List<Partition> partitions = partitions(queue);
+        Map<Partition, List<RecordedDeadLetter>> places = rows.stream()
+            .collect(Collectors.groupingBy(
+                    (row) -> partitions.get((row.partition() < partitions.size()) ? row.partition() : 0),
+                    Collectors.mapping(LedgerTable.Row::deadLetter, Collectors.toList())));
+        int restored = 0;
+        for (Map.Entry<Partition, List<RecordedDeadLetter>> place : places.entrySet()) {
+            long deadline = this.offers.deadline(place.getKey(), begin);
+            restored += this.store.restoreDeadLetters(place.getKey(), deadline, place.getValue()).join();
+        }
+        return restored;
+    }
+
+    /**
+     * Stores a dead letter for a message that the store has refused. A repetition stores
+     * the same one.
+     */
+    LedgerTable.Row refuse(JournalRow row, String cause) {
+        QueueName queue = row.request().queue();
+        NewMessage message = row.messageOf(row.message(), row.message().onDuplicate());
+        Partition partition = partitionsOf(queue, message.id()).get(0);
+        RecordedDeadLetter deadLetter = this.store.toDeadLetter(message, message.id() + "~" + row.revision(), cause,
+                Instant.ofEpochMilli(this.offers.now(queue)));
+        long deadline = this.offers.deadline(partition, System.nanoTime());
+        this.store.restoreDeadLetters(partition, deadline, List.of(deadLetter)).join();
+        return new LedgerTable.Row(partition.index(), deadLetter);
+    }
+
+}

@@ -1,0 +1,425 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.delayqueue.MessageLimits;
+import io.delayqueue.QueueName;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SkipReason;
+import io.delayqueue.listener.poll.BackoffPolicy;
+import io.delayqueue.listener.poll.LoopTimer;
+import io.delayqueue.listener.poll.Nanos;
+import io.delayqueue.store.MessageEventRecorder;
+import io.delayqueue.store.MessageEventRecorderFactory;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.StoreFailures;
+import io.delayqueue.store.StoreFutures;
+import io.delayqueue.store.WakeUpSignal;
+import io.delayqueue.store.WakeUps;
+import io.delayqueue.store.schedule.DeclarationAsserter;
+import io.delayqueue.store.schedule.Firing;
+import io.delayqueue.store.schedule.LocalSchedules;
+import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.ScheduleStep;
+import io.delayqueue.store.schedule.ScheduleStore;
+import io.delayqueue.store.schedule.StepOutcome;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+/**
+ * Fires the schedules of the queues that this process listens to, and of those in which
+ * it has put schedules. Waits for the next due time of each queue, reads what is due, and
+ * sends it by a second call. The <em>firing node</em> of a queue does so at once; all
+ * others wait half a second longer, and then do it if they find a schedule late.
+ * <p>
+ * <strong>Threads.</strong> Any thread adds queues and closes. All else runs on one
+ * thread, which starts with the first queue and does not wait for the store.
+ */
+final class ScheduleFiring {
+
+    /** How long a node that is not the firing node waits for it. */
+    static final Duration STANDBY = Duration.ofMillis(500);
+
+    /** How often the next due time is read, as a change may be unknown. */
+    static final Duration REREAD = Duration.ofMinutes(1);
+
+    /** How often a node declares schedules, at least. */
+    private static final Duration DECLARE = Duration.ofSeconds(50);
+
+    private static final Duration DECLARE_SPREAD = Duration.ofSeconds(10);
+
+    /** Minimum time between reads after signals that rarely are about schedules. */
+    private static final Duration RARE = Duration.ofSeconds(5);
+
+    private static final BackoffPolicy BACKOFF = new BackoffPolicy(Duration.ofMillis(100), 2, Duration.ofSeconds(2),
+            0.2);
+
+    private static final Logger logger = LoggerFactory.getLogger(ScheduleFiring.class);
+
+    private final LocalSchedules schedules;
+
+    private final MessageEventRecorderFactory events;
+
+    private final WakeUps wakeUps;
+
+    private final LoopTimer timer;
+
+    /** Whether the loops of the process use the timer too, which then outlives this. */
+    private final boolean shared;
+
+    /** Maximum time between two calls of a node that is not the firing node. */
+    private final Duration standbyPoll;
+
+    private final Map<QueueName, QueueFiring> queues = new ConcurrentHashMap<>();
+
+    private final Runnable watch;
+
+    private volatile boolean closed;
+
+    /**
+     * Creates it without starting a thread.
+     * @param processTimer the timer of the loops of the process
+     * @param events receives the occurrences that are sent and skipped
+     */
+    ScheduleFiring(LocalSchedules schedules, WakeUps wakeUps, LoopTimer processTimer, Duration safetyPoll,
+            MessageEventRecorderFactory events) {
+        this.schedules = schedules;
+        this.events = events;
+        this.wakeUps = wakeUps;
+        this.timer = processTimer.background("delayqueue-schedules");
+        this.shared = this.timer == processTimer;
+        this.standbyPoll = (safetyPoll.compareTo(REREAD) < 0) ? safetyPoll : REREAD;
+        this.watch = schedules.watch(this::add);
+    }
+
+    /** Adds a queue, whose schedules are fired from now on. */
+    void add(QueueName queue) {
+        if (this.closed || this.schedules.store() == ScheduleStore.NONE) {
+            return;
+        }
+        QueueFiring firing = new QueueFiring(queue);
+        QueueFiring present = this.queues.putIfAbsent(queue, firing);
+        if (present == null) {
+            firing.start();
+        }
+        else {
+            this.timer.after(Duration.ZERO, present::declare);
+        }
+    }
+
+    /** Returns whether a call to the store is pending. */
+    boolean isCalling() {
+        return this.queues.values().stream().anyMatch((queue) -> queue.calling);
+    }
+
+    /** Ends firing, and lets other nodes continue at once. */
+    void close() {
+        this.closed = true;
+        this.watch.run();
+        this.queues.values().forEach(QueueFiring::stop);
+        if (!this.shared) {
+            this.timer.close();
+        }
+    }
+
+    /**
+     * Fires the schedules of one queue. Fields without a comment belong to the thread.
+     */
+    private final class QueueFiring {
+
+        private final QueueName queue;
+
+        private final DeclarationAsserter declarations;
+
+        private final AtomicBoolean missing = new AtomicBoolean();
+
+        private volatile WakeUps.@Nullable Subscription subscription;
+
+        private volatile boolean calling;
+
+        /** The firing node by the last answer; {@code null} if there was none. */
+        private volatile @Nullable String firingNode;
+
+        /** Whether another call must follow the pending one. */
+        private boolean again;
+
+        private long calledAt;
+
+        private List<ScheduleStep> steps = List.of();
+
+        private @Nullable Runnable planned;
+
+        private long plannedAt;
+
+        private int failures;
+
+        /** Whether the last answer counted schedules. */
+        private boolean scheduled;
+
+        private boolean declaring;
+
+        private boolean declareAgain;
+
+        /** How many calls to declare have failed since one succeeded. */
+        private int undeclared;
+
+        /** Cancels the retry of a declaration; {@code null} if none is planned. */
+        private @Nullable Runnable retry;
+
+        private long declaredAt;
+
+        QueueFiring(QueueName queue) {
+            this.queue = queue;
+            this.declarations = new DeclarationAsserter(ScheduleFiring.this.schedules, queue);
+        }
+
+        void start() {
+            this.subscription = ScheduleFiring.this.wakeUps.listen(Partition.first(this.queue), this::onWakeUp);
+            ScheduleFiring.this.timer.after(Duration.ZERO, this::run);
+            ScheduleFiring.this.timer.every(REREAD, this::run);
+            ScheduleFiring.this.timer.after(Duration.ZERO, this::declare);
+            ScheduleFiring.this.timer.every(declarationPeriod(), this::declare);
+        }
+
+        /** Varies, so that nodes that start together do not declare together. */
+        private Duration declarationPeriod() {
+            return DECLARE.plusMillis(Math.round(DECLARE_SPREAD.toMillis() * ScheduleFiring.this.timer.random()));
+        }
+
+        private void declare() {
+            if (ScheduleFiring.this.closed || !this.declarations.isNeeded(this.scheduled)) {
+                return;
+            }
+            if (this.declaring) {
+                this.declareAgain = true;
+                return;
+            }
+            if (this.retry != null) {
+                this.retry.run();
+                this.retry = null;
+            }
+            this.declaring = true;
+            this.declareAgain = false;
+            StoreFutures.send(this.declarations::assertAll)
+                .whenComplete((done, ex) -> ScheduleFiring.this.timer.after(Duration.ZERO, () -> declared(ex)));
+        }
+
+        private void declared(@Nullable Throwable failure) {
+            this.declaring = false;
+            this.declaredAt = ScheduleFiring.this.timer.nanoTime();
+            if (failure != null) {
+                this.undeclared++;
+                Level level = (this.undeclared == 1) ? Level.WARN : Level.DEBUG;
+                logger.atLevel(level)
+                    .setCause(StoreFailures.unwrap(failure))
+                    .log("The schedules of queue '{}' are not declared; retrying until the store answers", this.queue);
+                this.retry = ScheduleFiring.this.timer.after(RARE, this::declare);
+                return;
+            }
+            this.undeclared = 0;
+            if (this.declareAgain) {
+                declare();
+            }
+        }
+
+        void stop() {
+            WakeUps.Subscription current = this.subscription;
+            if (current != null) {
+                current.close();
+            }
+            if (isFiringNode()) {
+                StoreFutures.send(() -> store().resign(this.queue, ScheduleFiring.this.schedules.node()))
+                    .whenComplete((resigned, ex) -> {
+                        if (ex != null) {
+                            logger.debug("Not resigned as the firing node of queue '{}'; another one takes over", //
+                                    this.queue, ex);
+                        }
+                    });
+            }
+        }
+
+        private ScheduleStore store() {
+            return ScheduleFiring.this.schedules.store();
+        }
+
+        private boolean isFiringNode() {
+            return ScheduleFiring.this.schedules.node().equals(this.firingNode);
+        }
+
+        /** Other signals than those of schedules may stand for one that was lost. */
+        private void onWakeUp(WakeUpSignal signal) {
+            if (signal.kind() == WakeUpSignal.Kind.SCHEDULES_CHANGED) {
+                ScheduleFiring.this.timer.after(Duration.ZERO, this::changed);
+            }
+            else if (signal.kind() == WakeUpSignal.Kind.POLL_NOW && this.missing.compareAndSet(false, true)) {
+                ScheduleFiring.this.timer.upkeep(RARE, () -> {
+                    this.missing.set(false);
+                    run();
+                });
+            }
+        }
+
+        /** The firing node reads at once; it may have left, so the others read too. */
+        private void changed() {
+            if (this.firingNode == null || isFiringNode()) {
+                run();
+            }
+            else {
+                planEarlier(STANDBY);
+            }
+        }
+
+        private void run() {
+            if (ScheduleFiring.this.closed) {
+                return;
+            }
+            if (this.calling) {
+                this.again = true;
+                return;
+            }
+            this.calling = true;
+            this.again = false;
+            this.calledAt = ScheduleFiring.this.timer.nanoTime();
+            List<ScheduleStep> current = this.steps;
+            this.steps = List.of();
+            StoreFutures.send(() -> store().fire(this.queue, ScheduleFiring.this.schedules.node(), current))
+                .whenComplete((firing, ex) -> ScheduleFiring.this.timer.after(Duration.ZERO,
+                        () -> answered(current, firing, ex)));
+        }
+
+        private void answered(List<ScheduleStep> sent, @Nullable Firing firing, @Nullable Throwable failure) {
+            this.calling = false;
+            if (firing == null) {
+                failed(failure);
+                return;
+            }
+            if (this.failures > 0) {
+                if (hasSchedules()) {
+                    logger.info("The schedules of queue '{}' are fired again", this.queue);
+                }
+                this.failures = 0;
+            }
+            this.scheduled = firing.count() > 0;
+            this.firingNode = firing.firingNode();
+            asserted(sent, firing);
+            if (firing.due().isEmpty()) {
+                plan(untilNext(firing));
+            }
+            else {
+                due(firing);
+            }
+            if (this.again) {
+                run();
+            }
+        }
+
+        /** Remembers what the store should have, and declares what it has lost. */
+        private void asserted(List<ScheduleStep> sent, Firing firing) {
+            for (int i = 0; i < sent.size(); i++) {
+                ScheduleStep step = sent.get(i);
+                StepOutcome outcome = firing.outcomes().get(i);
+                if (outcome.isApplied()) {
+                    this.declarations.advanced(step.name(), step.to().next());
+                    record(step, outcome);
+                }
+            }
+            boolean recent = ScheduleFiring.this.timer.nanoTime() - this.declaredAt < Nanos.of(RARE);
+            if (firing.count() < this.declarations.count() && !recent) {
+                declare();
+            }
+        }
+
+        private void record(ScheduleStep step, StepOutcome outcome) {
+            MessageEventRecorder recorder = ScheduleFiring.this.events.of(this.queue);
+            SkipReason reason = outcome.reason();
+            if (reason == null) {
+                recorder.sent(SendOutcome.SCHEDULED);
+            }
+            else {
+                recorder.occurrencesSkipped(reason, (step.skip() != null) ? step.skip().count() : 1);
+            }
+        }
+
+        /** The loops of listeners report an outage for queues without schedules. */
+        private boolean hasSchedules() {
+            return this.scheduled || this.declarations.count() > 0;
+        }
+
+        private void failed(@Nullable Throwable failure) {
+            this.failures++;
+            Throwable cause = (failure != null) ? StoreFailures.unwrap(failure) : null;
+            if (this.failures == 1 && hasSchedules()) {
+                logger.warn("The schedules of queue '{}' are not fired; retrying until the store answers", this.queue,
+                        cause);
+            }
+            else {
+                logger.debug("The schedules of queue '{}' are still not fired", this.queue, cause);
+            }
+            plan(BACKOFF.delayAfter(this.failures, ScheduleFiring.this.timer::random));
+        }
+
+        private void due(Firing firing) {
+            ScheduleRecord first = firing.due().values().iterator().next();
+            Duration late = Duration.between(Instant.ofEpochMilli(first.next()), firing.now());
+            if (firing.firingNode() != null && !isFiringNode() && late.compareTo(STANDBY) < 0) {
+                plan(STANDBY.minus(late));
+                return;
+            }
+            this.steps = ScheduleFiring.this.schedules.planner()
+                .plan(firing.due(), firing.now(), ScheduleFiring.this.timer::random);
+            if (this.steps.isEmpty()) {
+                plan(RARE); // None is readable, which was logged.
+            }
+            else {
+                run();
+            }
+        }
+
+        /** Returns how long to wait; {@code null} if no schedule has a next time. */
+        private @Nullable Duration untilNext(Firing firing) {
+            Instant next = firing.nextAt();
+            if (next == null) {
+                return null;
+            }
+            Duration wait = Duration.between(firing.now(), next);
+            if (wait.isNegative() || wait.isZero()) {
+                return RARE; // The state of that schedule is not readable, which was
+                             // logged.
+            }
+            if (firing.firingNode() == null || isFiringNode()) {
+                return wait;
+            }
+            Duration standby = wait.plus(STANDBY);
+            return (standby.compareTo(ScheduleFiring.this.standbyPoll) > 0) ? standby : ScheduleFiring.this.standbyPoll;
+        }
+
+        private void plan(@Nullable Duration wait) {
+            if (this.planned != null) {
+                this.planned.run();
+                this.planned = null;
+            }
+            if (wait != null) {
+                Duration limited = (wait.compareTo(MessageLimits.MAX_DURATION) < 0) ? wait : MessageLimits.MAX_DURATION;
+                this.plannedAt = ScheduleFiring.this.timer.nanoTime() + Nanos.of(limited);
+                this.planned = ScheduleFiring.this.timer.after(limited, this::run);
+            }
+        }
+
+        private void planEarlier(Duration wait) {
+            long now = ScheduleFiring.this.timer.nanoTime();
+            long at = Math.max(now, this.calledAt + Nanos.of(STANDBY)) + Nanos.of(wait);
+            if (this.planned == null || at - this.plannedAt < 0) {
+                plan(Duration.ofNanos(at - now));
+            }
+        }
+
+    }
+
+}

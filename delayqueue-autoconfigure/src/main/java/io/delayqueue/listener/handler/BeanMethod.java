@@ -1,0 +1,71 @@
+package io.delayqueue.listener.handler;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.support.AopUtils;
+import org.springframework.util.ReflectionUtils;
+
+/**
+ * Calls a method of a bean, which may be a proxy.
+ *
+ * @param method the method of the bean's class, which has the annotations
+ * @param invocable the method that can be called on the bean
+ * @param result converts the result of the method
+ */
+record BeanMethod(Object bean, Method method, Method invocable, HandlerResult result) {
+
+    /**
+     * Finds the method that can be called.
+     * @throws IllegalArgumentException if the proxy does not have the method, or its
+     * result does not show when the handling ends
+     */
+    static BeanMethod of(Object bean, Method method) {
+        HandlerResult result = HandlerResult.of(method);
+        try {
+            Method invocable = AopUtils.selectInvocableMethod(method, bean.getClass());
+            ReflectionUtils.makeAccessible(invocable);
+            return new BeanMethod(bean, method, invocable, result);
+        }
+        catch (IllegalStateException ex) {
+            throw new IllegalArgumentException(ex.getMessage(), ex);
+        }
+    }
+
+    /**
+     * Calls the method.
+     * @param arguments one for each parameter
+     * @return completes when the handling ends; {@code null} if it has ended
+     */
+    @Nullable CompletionStage<?> call(@Nullable Object[] arguments, Executor continuations) throws Throwable {
+        if (this.result.isImmediate()) {
+            invoke(arguments);
+            return null;
+        }
+        return this.result.of((continuation) -> {
+            if (continuation != null) {
+                arguments[arguments.length - 1] = continuation;
+            }
+            return invoke(arguments);
+        }, continuations);
+    }
+
+    private @Nullable Object invoke(@Nullable Object[] arguments) throws Throwable {
+        try {
+            return this.invocable.invoke(this.bean, arguments);
+        }
+        catch (InvocationTargetException ex) {
+            throw ex.getTargetException();
+        }
+    }
+
+    /** Returns the class, the name and the types of the parameters. */
+    String name() {
+        return InvalidListenerException.describe(this.method);
+    }
+
+}

@@ -1,0 +1,252 @@
+package io.delayqueue.memory;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Objects;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.ScheduleSkip;
+import io.delayqueue.SkipReason;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.WakeUpSignal;
+import io.delayqueue.store.schedule.DeclarationResult;
+import io.delayqueue.store.schedule.DeclarationResult.Standing;
+import io.delayqueue.store.schedule.Firing;
+import io.delayqueue.store.schedule.ScheduleChange;
+import io.delayqueue.store.schedule.ScheduleCursor;
+import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.ScheduleStep;
+import io.delayqueue.store.schedule.ScheduleStep.Occurrence;
+import io.delayqueue.store.schedule.ScheduleStore;
+import io.delayqueue.store.schedule.SkipLog;
+import io.delayqueue.store.schedule.StepOutcome;
+import io.delayqueue.store.schedule.StoredSchedule;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stores schedules in this process.
+ * <p>
+ * <strong>Threads.</strong> Any. The schedules of a queue are read and changed under the
+ * lock of its first partition, which holds their occurrences.
+ */
+final class MemoryScheduleStore implements ScheduleStore {
+
+    private final Map<QueueName, Schedules> queues = new ConcurrentHashMap<>();
+
+    /** When each application has declared schedules last. */
+    private final Map<String, Instant> owners = new ConcurrentHashMap<>();
+
+    private final InMemoryMessageStore store;
+
+    private final MemoryWakeUps wakeUps;
+
+    MemoryScheduleStore(InMemoryMessageStore store, MemoryWakeUps wakeUps) {
+        this.store = store;
+        this.wakeUps = wakeUps;
+    }
+
+    private <T> CompletableFuture<T> in(QueueName queue, Transition<T> transition) {
+        return this.store.in(Partition.first(queue), (messages, now) -> {
+            Schedules schedules = this.queues.computeIfAbsent(queue, (name) -> new Schedules());
+            T answer = transition.apply(schedules, messages, now);
+            if (schedules.states.isEmpty()) {
+                this.queues.remove(queue);
+            }
+            return answer;
+        });
+    }
+
+    @Override
+    public CompletableFuture<Firing> fire(QueueName queue, String node, List<ScheduleStep> steps) {
+        return in(queue, (schedules, messages, now) -> {
+            long millis = Micros.floorToMillis(now);
+            List<StepOutcome> outcomes = new ArrayList<>();
+            steps.forEach((step) -> outcomes.add(schedules.apply(step, messages, millis)));
+            if (outcomes.stream().anyMatch(StepOutcome::isApplied)) {
+                schedules.firingNode = node;
+            }
+            Long first = schedules.order.isEmpty() ? null : schedules.order.first().score();
+            return new Firing(Micros.toInstant(now),
+                    (first == null || first == ScheduleCursor.NEVER) ? null : Instant.ofEpochMilli(first),
+                    schedules.firingNode, schedules.states.size(), outcomes, schedules.due(millis));
+        });
+    }
+
+    @Override
+    public CompletableFuture<Boolean> resign(QueueName queue, String node) {
+        return in(queue, (schedules, messages, now) -> {
+            boolean resigned = node.equals(schedules.firingNode);
+            schedules.firingNode = resigned ? null : schedules.firingNode;
+            return resigned;
+        }).thenApply((resigned) -> notified(queue, resigned));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> change(QueueName queue, ScheduleChange change) {
+        return in(queue, (schedules, messages, now) -> schedules.change(change))
+            .thenApply((changed) -> notified(queue, changed));
+    }
+
+    private boolean notified(QueueName queue, boolean changed) {
+        if (changed) {
+            this.wakeUps.notifyListeners(Partition.first(queue), WakeUpSignal.SCHEDULES_CHANGED);
+        }
+        return changed;
+    }
+
+    /** No other node declares anything, and this one always declares the same. */
+    @Override
+    public CompletableFuture<DeclarationResult> declare(QueueName queue, String owner, boolean removes,
+            Map<String, String> fingerprints) {
+        return this.store.in(Partition.first(queue), (messages, now) -> {
+            this.owners.put(owner, Instant.ofEpochMilli(Micros.floorToMillis(now)));
+            Map<String, Standing> standings = new LinkedHashMap<>();
+            fingerprints.keySet().forEach((name) -> standings.put(name, Standing.WINS));
+            return new DeclarationResult(standings, List.of());
+        });
+    }
+
+    @Override
+    public CompletableFuture<StoredSchedule> find(QueueName queue, String name) {
+        return in(queue, (schedules, messages, now) -> schedules.stored(name, now, this.owners));
+    }
+
+    @Override
+    public CompletableFuture<List<StoredSchedule>> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
+        return in(queue,
+                (schedules, messages,
+                        now) -> ((after != null) ? schedules.order.tailSet(after, false) : schedules.order).stream()
+                            .limit(limit)
+                            .map((position) -> schedules.stored(position.name(), now, this.owners))
+                            .toList());
+    }
+
+    void clear() {
+        this.queues.clear();
+        this.owners.clear();
+    }
+
+    /** Changes or reads the schedules of one queue, under its lock. */
+    private interface Transition<T> {
+
+        T apply(Schedules schedules, MemoryQueue messages, long now);
+
+    }
+
+    /** Holds the schedules of a queue. */
+    private static final class Schedules {
+
+        private final Map<String, ScheduleRecord> states = new LinkedHashMap<>();
+
+        private final NavigableSet<ScheduleCursor> order = new TreeSet<>(
+                Comparator.comparingLong((ScheduleCursor position) -> position.score())
+                    .thenComparing(ScheduleCursor::name));
+
+        private final Map<String, SkipLog> skips = new ConcurrentHashMap<>();
+
+        private @Nullable String firingNode;
+
+        StepOutcome apply(ScheduleStep step, MemoryQueue messages, long now) {
+            ScheduleRecord state = this.states.get(step.name());
+            if (state == null || !state.isExpected(step.generation(), step.next(), step.last())) {
+                return StepOutcome.STALE;
+            }
+            if (step.next() == ScheduleRecord.NONE || step.next() > now) {
+                return StepOutcome.EARLY;
+            }
+            Occurrence occurrence = step.occurrence();
+            if (occurrence == null) {
+                return skip(step, state, Objects.requireNonNull(step.skip()));
+            }
+            if (occurrence.validUntil() != null && now > occurrence.validUntil()) {
+                return StepOutcome.OUTDATED;
+            }
+            SkipReason reason = holds(messages, occurrence.lastId()) ? SkipReason.OVERLAP
+                    : holds(messages, occurrence.backlogId()) ? SkipReason.BACKLOG : null;
+            if (reason != null) {
+                Instant nominal = Instant.ofEpochMilli(step.next());
+                return skip(step, state, new ScheduleSkip(reason, nominal, nominal, 1));
+            }
+            messages.sendOccurrence(occurrence.message());
+            put(step.name(), state.sent(step.to()));
+            return StepOutcome.SENT;
+        }
+
+        private static boolean holds(MemoryQueue messages, @Nullable String id) {
+            return id != null && messages.holds(id);
+        }
+
+        private StepOutcome skip(ScheduleStep step, ScheduleRecord state, ScheduleSkip skip) {
+            record(step.name(), skip, state.last());
+            put(step.name(), state.skipped(step.to()));
+            return StepOutcome.skipped(skip.reason());
+        }
+
+        private void record(String name, ScheduleSkip skip, long last) {
+            this.skips.put(name, this.skips.getOrDefault(name, SkipLog.EMPTY).with(skip, last));
+        }
+
+        boolean change(ScheduleChange change) {
+            ScheduleRecord state = this.states.get(change.name());
+            ScheduleRecord expected = change.expected();
+            if ((state == null) != (expected == null) || (state != null && expected != null
+                    && !state.isExpected(expected.generation(), expected.next(), expected.last()))) {
+                return false;
+            }
+            if (change.state() == null) {
+                remove(change.name());
+                return true;
+            }
+            if (change.skip() != null) {
+                record(change.name(), change.skip(), (expected != null) ? expected.last() : ScheduleRecord.NONE);
+            }
+            put(change.name(), change.state());
+            this.firingNode = (change.node() != null) ? change.node() : this.firingNode;
+            return true;
+        }
+
+        private void put(String name, ScheduleRecord state) {
+            ScheduleRecord before = this.states.put(name, state);
+            if (before != null) {
+                this.order.remove(ScheduleCursor.of(name, before));
+            }
+            this.order.add(ScheduleCursor.of(name, state));
+        }
+
+        private void remove(String name) {
+            ScheduleRecord before = this.states.remove(name);
+            if (before != null) {
+                this.order.remove(ScheduleCursor.of(name, before));
+            }
+            this.skips.remove(name);
+            this.firingNode = this.states.isEmpty() ? null : this.firingNode;
+        }
+
+        Map<String, ScheduleRecord> due(long now) {
+            Map<String, ScheduleRecord> due = new LinkedHashMap<>();
+            for (ScheduleCursor position : this.order) {
+                if (position.score() > now || due.size() == BATCH_LIMIT) {
+                    break;
+                }
+                due.put(position.name(), Objects.requireNonNull(this.states.get(position.name())));
+            }
+            return due;
+        }
+
+        StoredSchedule stored(String name, long now, Map<String, Instant> owners) {
+            ScheduleRecord state = this.states.get(name);
+            return new StoredSchedule(name, state, this.skips.getOrDefault(name, SkipLog.EMPTY), Micros.toInstant(now),
+                    (state != null) ? owners.get(state.owner()) : null);
+        }
+
+    }
+
+}

@@ -1,0 +1,246 @@
+package io.delayqueue.redis;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.SendResult;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.StoreFailures;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Merges concurrent sends to a partition into calls of many messages. While
+ * {@value #MAX_CALLS} calls are pending, further sends wait, and the next answer sends
+ * all of them in one call. So a single sender, and a few, never wait for each other.
+ * <p>
+ * Accepts only messages with generated ids and without group, whose order does not matter
+ * and which no version of the layout concerns. Each message has its own result, its own
+ * exception and its own time limit: a call is cancelled when the first limit of its
+ * messages is over, and a message that was not sent within most of its limit fails
+ * without effect.
+ * <p>
+ * <strong>Threads.</strong> Any. Answers arrive on the client's thread, which sends the
+ * waiting messages. The lock of a lane is held for a few instructions.
+ */
+final class SendMerger {
+
+    /** Calls of one partition that are pending before sends wait. */
+    static final int MAX_CALLS = 4;
+
+    /** Bounds the work of one call, because it blocks other calls of the store. */
+    static final int MAX_BYTES = 1 << 20;
+
+    /** Callers may invent names of queues; beyond this number their sends do not wait. */
+    private static final int MAX_LANES = 10_000;
+
+    /** The part of a time limit that must be left for a call. */
+    private static final int LEAST_PART = 10;
+
+    private static final Duration LEAST_WAIT = Duration.ofMillis(1);
+
+    private final Call call;
+
+    private final Duration limit;
+
+    private final LongSupplier nanoTime;
+
+    private final Map<Partition, Lane> lanes = new ConcurrentHashMap<>();
+
+    /**
+     * Creates a merger without pending sends.
+     * @param call stores messages within a time limit
+     * @param limit the time limit of each send
+     * @param nanoTime the monotonic clock
+     */
+    SendMerger(Call call, Duration limit, LongSupplier nanoTime) {
+        this.call = call;
+        this.limit = limit;
+        this.nanoTime = nanoTime;
+    }
+
+    /** Stores a message, perhaps together with others. */
+    CompletableFuture<List<SendResult>> schedule(PartitionTarget target, NewMessage message) {
+        Lane lane = this.lanes.get(target.partition());
+        if (lane == null) {
+            if (this.lanes.size() >= MAX_LANES) {
+                return this.call.schedule(target, List.of(message), this.limit);
+            }
+            lane = this.lanes.computeIfAbsent(target.partition(), (partition) -> new Lane());
+        }
+        Member member = new Member(target, message, this.nanoTime.getAsLong());
+        if (lane.begin(member)) {
+            send(lane, List.of(member));
+        }
+        return member.answer();
+    }
+
+    /** Makes a call, and further ones with the messages that wait when it is answered. */
+    private void send(Lane lane, List<Member> first) {
+        List<Member> members = first;
+        while (!members.isEmpty()) {
+            List<Member> sent = members;
+            CompletableFuture<List<SendResult>> answer = call(sent);
+            if (!answer.isDone()) {
+                answer.whenComplete((results, failure) -> {
+                    send(lane, next(lane));
+                    complete(sent, results, failure);
+                });
+                return;
+            }
+            // In a loop, or calls that fail at once would exhaust the stack.
+            members = next(lane);
+            answer.whenComplete((results, failure) -> complete(sent, results, failure));
+        }
+    }
+
+    private CompletableFuture<List<SendResult>> call(List<Member> members) {
+        Member first = members.get(0);
+        try {
+            long left = left(first);
+            // The whole limit if it did not wait, as exceptions name the limit.
+            boolean waited = this.limit.toNanos() - left >= LEAST_WAIT.toNanos();
+            return this.call.schedule(first.target(), members.stream().map(Member::message).toList(),
+                    waited ? Duration.ofNanos(left) : this.limit);
+        }
+        catch (RuntimeException ex) {
+            return CompletableFuture.failedFuture(ex);
+        }
+    }
+
+    /** Returns the messages of the next call; none if none wait, which ends a call. */
+    private List<Member> next(Lane lane) {
+        List<Member> late = new ArrayList<>();
+        List<Member> members = lane.next((member) -> left(member) < this.limit.toNanos() / LEAST_PART, late);
+        late.forEach((member) -> member.answer()
+            .completeExceptionally(new StoreUnavailableException(
+                    ("Redis did not answer earlier calls to 'schedule' within %d ms, so this one was not sent; "
+                            + "nothing was stored")
+                        .formatted(this.limit.toMillis()),
+                    Effect.NONE, null)));
+        return members;
+    }
+
+    private long left(Member member) {
+        return this.limit.toNanos() - (this.nanoTime.getAsLong() - member.since());
+    }
+
+    private void complete(List<Member> members, @Nullable List<SendResult> results, @Nullable Throwable failure) {
+        if (results != null) {
+            for (int i = 0; i < members.size(); i++) {
+                members.get(i).answer().complete(List.of(results.get(i)));
+            }
+            return;
+        }
+        Throwable cause = StoreFailures.unwrap((failure != null) ? failure : new IllegalStateException());
+        if (members.size() == 1) {
+            members.get(0).answer().completeExceptionally(cause);
+        }
+        else if (cause instanceof StoreRefusedException refused && refused.effect() == Effect.NONE) {
+            // Perhaps one of the messages is the reason.
+            members.forEach(this::sendAlone);
+        }
+        else {
+            members.forEach((member) -> member.answer().completeExceptionally(copyOf(cause)));
+        }
+    }
+
+    private void sendAlone(Member member) {
+        call(List.of(member)).whenComplete((results, failure) -> complete(List.of(member), results, failure));
+    }
+
+    /** Returns an exception that no other caller gets. */
+    private static Throwable copyOf(Throwable cause) {
+        if (cause instanceof StoreUnavailableException || cause instanceof StoreRefusedException) {
+            DelayQueueException known = (DelayQueueException) cause;
+            String message = String.valueOf(known.getMessage());
+            return (cause instanceof StoreRefusedException)
+                    ? new StoreRefusedException(message, known.effect(), StoreFailures.beneath(cause))
+                    : new StoreUnavailableException(message, known.effect(), StoreFailures.beneath(cause));
+        }
+        return cause;
+    }
+
+    /** Stores messages of one partition. */
+    @FunctionalInterface
+    interface Call {
+
+        /**
+         * Stores messages.
+         * @param limit after which the call is cancelled
+         */
+        CompletableFuture<List<SendResult>> schedule(PartitionTarget target, List<NewMessage> messages, Duration limit);
+
+    }
+
+    /**
+     * Holds a message, and when it was to be sent.
+     */
+    private record Member(PartitionTarget target, NewMessage message, long since,
+            CompletableFuture<List<SendResult>> answer) {
+
+        Member(PartitionTarget target, NewMessage message, long since) {
+            this(target, message, since, new CompletableFuture<>());
+        }
+
+    }
+
+    /** Holds the sends of a partition; guarded by itself. */
+    private static final class Lane {
+
+        private final Deque<Member> waiting = new ArrayDeque<>();
+
+        private int calls;
+
+        /** Begins a call for the message, or lets it wait; returns whether it begins. */
+        synchronized boolean begin(Member member) {
+            if (this.calls < MAX_CALLS) {
+                this.calls++;
+                return true;
+            }
+            this.waiting.add(member);
+            return false;
+        }
+
+        /** Takes the messages of the next call, in the order in which they came. */
+        synchronized List<Member> next(Predicate<Member> isLate, List<Member> late) {
+            List<Member> members = new ArrayList<>();
+            int bytes = 0;
+            for (Member member = this.waiting.peek(); member != null; member = this.waiting.peek()) {
+                bytes += member.message().envelope().length;
+                boolean full = members.size() == MessageStore.BATCH_LIMIT || (bytes > MAX_BYTES && !members.isEmpty());
+                if (full) {
+                    break;
+                }
+                this.waiting.remove();
+                if (isLate.test(member)) {
+                    late.add(member);
+                    bytes -= member.message().envelope().length;
+                }
+                else {
+                    members.add(member);
+                }
+            }
+            if (members.isEmpty()) {
+                this.calls--;
+            }
+            return members;
+        }
+
+    }
+
+}

@@ -1,0 +1,458 @@
+package io.delayqueue.redis.wakeup;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
+
+import io.delayqueue.store.StoreFailures;
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisConnectionStateListener;
+import io.lettuce.core.RedisFuture;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
+import io.lettuce.core.cluster.models.partitions.RedisClusterNode.NodeFlag;
+import io.lettuce.core.cluster.pubsub.StatefulRedisClusterPubSubConnection;
+import io.lettuce.core.codec.ByteArrayCodec;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.RedisPubSubListener;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+/**
+ * Subscribes with Lettuce. Channels need one connection, also in a cluster. Keyspace
+ * notifications need a pattern on every master of a cluster, because only the node that
+ * holds a key publishes them.
+ * <p>
+ * The client reopens a lost connection and subscribes again, once; it does not report it
+ * if the server rejects that. So queues count as not subscribed until every connection is
+ * confirmed, and if one is not within a few seconds, all are closed and opened again. So
+ * are they when the masters have changed, as a master that became a replica would notify
+ * besides its successor: they are read every few seconds, because the server does not
+ * report a failover to clients. A {@link SubscriptionHeartbeat} finds silent connections.
+ * <p>
+ * <strong>Threads.</strong> One, given at construction, adds, removes and closes, and
+ * handles every answer of Redis; it waits only when it closes. A thread of its own opens
+ * a connection. Queues are notified by the client's threads, for several masters at a
+ * time.
+ */
+final class LettuceWakeUpConnection implements WakeUpConnection {
+
+    private static final Logger logger = LoggerFactory.getLogger(LettuceWakeUpConnection.class);
+
+    /**
+     * Longest time for which a new master, or one that rejected, is not subscribed to.
+     */
+    private static final Duration CHECK = Duration.ofSeconds(5);
+
+    private static final Duration RETRY = Duration.ofMillis(500);
+
+    /**
+     * Longest time to open a connection. Several hosts may be tried, such as sentinels,
+     * and one that is down costs the connect timeout of the client, 10 s by default.
+     */
+    private static final Duration CONNECT_LIMIT = Duration.ofSeconds(30);
+
+    /** Longest time to wait for an answer on an open connection. */
+    private static final Duration LIMIT = Duration.ofSeconds(5);
+
+    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(1);
+
+    private final LettuceConnectionFactory factory;
+
+    private final WakeUpMode mode;
+
+    private final ScheduledExecutorService thread;
+
+    /** Period of the heartbeats. */
+    private final Duration period;
+
+    private final Map<String, PartitionListeners> wanted = new ConcurrentHashMap<>();
+
+    /** Addresses of the masters that the links are for, by id. */
+    private Map<String, String> masters = Map.of();
+
+    /** By the id of the master, which is empty if any node will do. */
+    private final Map<String, Link> links = new ConcurrentHashMap<>();
+
+    private @Nullable CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> connection;
+
+    private @Nullable Future<?> nextCheck;
+
+    private @Nullable Future<?> heartbeats;
+
+    private volatile boolean closed;
+
+    private boolean away;
+
+    /**
+     * Prepares a subscription, which begins with the first queue.
+     * @param thread the single thread that makes all calls
+     * @param period of the heartbeat of each link
+     */
+    LettuceWakeUpConnection(LettuceConnectionFactory factory, WakeUpMode mode, ScheduledExecutorService thread,
+            Duration period) {
+        this.factory = factory;
+        this.mode = mode;
+        this.thread = thread;
+        this.period = period;
+    }
+
+    @Override
+    public void add(PartitionListeners queue) {
+        this.wanted.put(queue.topic(), queue);
+        this.links.values().forEach((link) -> link.subscribe(List.of(queue)));
+        if (this.heartbeats == null) {
+            this.heartbeats = this.thread.scheduleWithFixedDelay(() -> this.links.values().forEach(Link::beat),
+                    this.period.toMillis(), this.period.toMillis(), TimeUnit.MILLISECONDS);
+            check();
+        }
+    }
+
+    @Override
+    public void remove(PartitionListeners queue) {
+        this.wanted.remove(queue.topic());
+        this.links.values().forEach((link) -> link.unsubscribe(queue));
+    }
+
+    @Override
+    public void close() {
+        this.closed = true;
+        if (this.heartbeats != null) {
+            this.heartbeats.cancel(false);
+        }
+        try {
+            disconnect().get(CLOSE_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
+        catch (ExecutionException | TimeoutException ex) {
+            logger.debug("The subscription has not ended in order", ex);
+        }
+    }
+
+    /** Connects if necessary, reads the masters, and schedules the next check. */
+    private void check() {
+        if (this.closed) {
+            return;
+        }
+        CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> current = this.connection;
+        if (current == null) {
+            current = connect();
+            this.connection = current;
+        }
+        CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> checked = current;
+        current.copy() // a connection that opens later must still be closed
+            .orTimeout(CONNECT_LIMIT.toMillis(), TimeUnit.MILLISECONDS)
+            .thenCompose((open) -> readMasters(open).orTimeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS))
+            .whenCompleteAsync((found, failure) -> {
+                if (!this.closed && this.connection == checked) {
+                    checked(found, failure);
+                }
+            }, this.thread);
+    }
+
+    private CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> connect() {
+        try {
+            return CompletableFuture.supplyAsync(this::open, LettuceWakeUpConnection::onThread);
+        }
+        catch (OutOfMemoryError ex) {
+            return CompletableFuture.failedFuture(ex); // no thread could be started
+        }
+    }
+
+    private static void onThread(Runnable call) {
+        Thread thread = new Thread(call, "delayqueue-subscription");
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    /** Refreshes the topology of a cluster first, as it may be outdated. */
+    private StatefulRedisPubSubConnection<byte[], byte[]> open() {
+        AbstractRedisClient client = this.factory.getRequiredNativeClient();
+        if (client instanceof RedisClusterClient cluster) {
+            cluster.refreshPartitions();
+            return cluster.connectPubSub(ByteArrayCodec.INSTANCE);
+        }
+        return ((RedisClient) client).connectPubSub(ByteArrayCodec.INSTANCE);
+    }
+
+    private CompletableFuture<Map<String, String>> readMasters(StatefulRedisPubSubConnection<byte[], byte[]> open) {
+        if (!(this.mode == WakeUpMode.KEYSPACE
+                && open instanceof StatefulRedisClusterPubSubConnection<byte[], byte[]> cluster)) {
+            return CompletableFuture.completedFuture(Map.of("", ""));
+        }
+        return cluster.async()
+            .clusterNodes()
+            .toCompletableFuture()
+            .thenApply((nodes) -> ClusterPartitionParser.parse(nodes)
+                .getPartitions()
+                .stream()
+                .filter((node) -> node.is(NodeFlag.UPSTREAM) && !node.is(NodeFlag.FAIL) && !node.hasNoSlots())
+                .collect(Collectors.toMap(RedisClusterNode::getNodeId, (node) -> String.valueOf(node.getUri()))));
+    }
+
+    private void checked(@Nullable Map<String, String> found, @Nullable Throwable failure) {
+        if (found == null) {
+            failed(failure);
+            reconnectIn(RETRY);
+        }
+        else if (!this.masters.isEmpty() && !this.masters.equals(found)) {
+            logger.debug("The masters of the cluster are now {}", found);
+            reconnectIn(Duration.ZERO);
+        }
+        else {
+            this.masters = found;
+            found.keySet().forEach(this::openLink);
+            checkIn(CHECK);
+        }
+    }
+
+    private void reconnectIn(Duration pause) {
+        disconnect();
+        checkIn(pause);
+    }
+
+    private void checkIn(Duration pause) {
+        if (this.nextCheck != null) {
+            this.nextCheck.cancel(false);
+        }
+        this.nextCheck = this.thread.schedule(this::check, pause.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    private void openLink(String master) {
+        Link old = this.links.get(master);
+        if (this.connection != null && (old == null || old.failed)) {
+            Link link = new Link(master, this.connection
+                .thenCompose((open) -> master.isEmpty() ? CompletableFuture.completedFuture(open)
+                        : ((StatefulRedisClusterPubSubConnection<byte[], byte[]>) open).getConnectionAsync(master)));
+            this.links.put(master, link);
+            link.subscribe(this.wanted.values());
+        }
+    }
+
+    private void failed(@Nullable Throwable failure) {
+        if (!this.closed && !this.away) {
+            this.away = true;
+            Throwable cause = (failure != null) ? StoreFailures.unwrap(failure) : null;
+            logger.warn("Cannot subscribe to all wake-ups; trying again, meanwhile the safety poll finds the messages "
+                    + "that are not announced: {}", String.valueOf(cause));
+        }
+    }
+
+    private void restored() {
+        if (this.away && isComplete()) {
+            this.away = false;
+            logger.info("Subscribed to all wake-ups again");
+        }
+    }
+
+    private void lost() {
+        this.wanted.values().forEach(PartitionListeners::lost);
+    }
+
+    private boolean isComplete() {
+        return this.links.values().stream().allMatch((link) -> link.confirmed);
+    }
+
+    /** Disconnects; waits for connections under way before it closes them. */
+    private CompletableFuture<Void> disconnect() {
+        CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> current = this.connection;
+        CompletableFuture<Void> linked = CompletableFuture
+            .allOf(this.links.values().stream().map((link) -> link.open).toArray(CompletableFuture[]::new));
+        this.connection = null;
+        this.links.clear();
+        this.masters = Map.of();
+        lost();
+        if (current == null) {
+            return CompletableFuture.completedFuture(null);
+        }
+        return current.thenCompose((open) -> linked.handle((done, failure) -> open))
+            .thenCompose(StatefulRedisPubSubConnection::closeAsync);
+    }
+
+    /** Receives the subscriptions and messages of a connection, and its loss. */
+    private final class Link extends RedisPubSubAdapter<byte[], byte[]>
+            implements RedisConnectionStateListener, SubscriptionHeartbeat.MonitoredConnection {
+
+        private final String master;
+
+        private final CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> open;
+
+        private final SubscriptionHeartbeat heartbeat = new SubscriptionHeartbeat(this);
+
+        /** Whether the server has confirmed, and the connection was not lost since. */
+        private volatile boolean confirmed;
+
+        /** Whether another link should be tried. */
+        private boolean failed;
+
+        private Link(String master, CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> opening) {
+            this.master = master;
+            this.open = opening.thenApply((connection) -> {
+                connection.addListener((RedisConnectionStateListener) this);
+                connection.addListener((RedisPubSubListener<byte[], byte[]>) this);
+                return connection;
+            });
+        }
+
+        private boolean isPresent() {
+            return LettuceWakeUpConnection.this.links.get(this.master) == this;
+        }
+
+        private void subscribe(Collection<PartitionListeners> queues) {
+            byte[][] names = queues.stream().map((queue) -> bytes(queue.topic())).toArray(byte[][]::new);
+            if (names.length == 0) {
+                return;
+            }
+            this.open.thenCompose((connection) -> subscribe(connection, names))
+                .orTimeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS)
+                .whenCompleteAsync((done, failure) -> rejected(failure), LettuceWakeUpConnection.this.thread);
+        }
+
+        private RedisFuture<Void> subscribe(StatefulRedisPubSubConnection<byte[], byte[]> connection, byte[]... names) {
+            return (LettuceWakeUpConnection.this.mode == WakeUpMode.KEYSPACE) ? connection.async().psubscribe(names)
+                    : connection.async().subscribe(names);
+        }
+
+        private void unsubscribe(PartitionListeners queue) {
+            byte[] name = bytes(queue.topic());
+            this.open.thenAccept((connection) -> {
+                if (LettuceWakeUpConnection.this.mode == WakeUpMode.KEYSPACE) {
+                    connection.async().punsubscribe(name);
+                }
+                else {
+                    connection.async().unsubscribe(name);
+                }
+            });
+        }
+
+        private void rejected(@Nullable Throwable failure) {
+            if (failure != null && !LettuceWakeUpConnection.this.closed && isPresent()) {
+                this.confirmed = false;
+                this.failed = true;
+                this.open.thenAccept((connection) -> {
+                    connection.removeListener((RedisConnectionStateListener) this);
+                    connection.removeListener((RedisPubSubListener<byte[], byte[]>) this);
+                });
+                LettuceWakeUpConnection.this.lost();
+                LettuceWakeUpConnection.this.failed(failure);
+            }
+        }
+
+        @Override
+        public void subscribed(byte[] channel, long count) {
+            confirmed(channel);
+        }
+
+        @Override
+        public void psubscribed(byte[] pattern, long count) {
+            confirmed(pattern);
+        }
+
+        /** Confirms one queue; all if the others had waited for this link. */
+        private void confirmed(byte[] name) {
+            if (!isPresent()) {
+                return; // an answer on a connection that was given up
+            }
+            this.heartbeat.received();
+            boolean first = !this.confirmed;
+            this.confirmed = true;
+            PartitionListeners queue = LettuceWakeUpConnection.this.wanted.get(text(name));
+            boolean complete = LettuceWakeUpConnection.this.isComplete();
+            if (complete && first) {
+                LettuceWakeUpConnection.this.wanted.values().forEach(PartitionListeners::confirmed);
+                LettuceWakeUpConnection.this.thread.execute(LettuceWakeUpConnection.this::restored);
+            }
+            else if (complete && queue != null) {
+                queue.confirmed();
+            }
+            else if (queue != null) {
+                queue.poll(); // messages of this master at least
+            }
+        }
+
+        @Override
+        public void message(byte[] channel, byte[] message) {
+            this.heartbeat.received();
+            PartitionListeners queue = LettuceWakeUpConnection.this.wanted.get(text(channel));
+            if (queue != null) {
+                queue.received(message);
+            }
+        }
+
+        @Override
+        public void message(byte[] pattern, byte[] channel, byte[] message) {
+            message(pattern, message);
+        }
+
+        /** Checks later, as the client does not report that the server rejects it. */
+        @Override
+        public void onRedisDisconnected(RedisChannelHandler<?, ?> ended) {
+            this.confirmed = false;
+            if (!isPresent() || LettuceWakeUpConnection.this.closed) {
+                return;
+            }
+            LettuceWakeUpConnection.this.lost();
+            LettuceWakeUpConnection.this.thread.schedule(() -> {
+                if (isPresent() && !this.confirmed) {
+                    LettuceWakeUpConnection.this
+                        .failed(new IllegalStateException("The server has not subscribed this client again"));
+                    reconnectIn(RETRY);
+                }
+            }, LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+        }
+
+        private void beat() {
+            if (this.confirmed) {
+                this.heartbeat.beat();
+            }
+        }
+
+        /** Sends a ping; even an error as the answer shows that the network works. */
+        @Override
+        public boolean request() {
+            this.open.thenCompose((connection) -> connection.async().ping()).whenComplete((pong, failure) -> {
+                if (failure == null || StoreFailures.unwrap(failure) instanceof RedisCommandExecutionException) {
+                    this.heartbeat.received();
+                }
+            });
+            return true;
+        }
+
+        /** Opens all links again; to unsubscribe would wait for an answer. */
+        @Override
+        public void drop() {
+            SubscriptionHeartbeat.warn();
+            reconnectIn(Duration.ZERO);
+        }
+
+        private static byte[] bytes(String text) {
+            return text.getBytes(StandardCharsets.UTF_8);
+        }
+
+        private static String text(byte[] bytes) {
+            return new String(bytes, StandardCharsets.UTF_8);
+        }
+
+    }
+
+}

@@ -1,0 +1,23 @@
+package io.delayqueue.store.schedule;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Result of {@link ScheduleStore#fire}.
+ *
+ * @param now the time of the store
+ * @param nextAt the earliest next nominal time of all schedules; {@code null} if there is
+ * none
+ * @param firingNode the node that fires first; {@code null} if there is none
+ * @param count how many schedules the queue has
+ * @param outcomes the results of the steps, in their order
+ * @param due schedules that are due after the steps, by their names, the one that has
+ * been due for longest first
+ */
+public record Firing(Instant now, @Nullable Instant nextAt, @Nullable String firingNode, long count,
+        List<StepOutcome> outcomes, Map<String, ScheduleRecord> due) {
+}

@@ -1,0 +1,150 @@
+package io.delayqueue.store.schedule;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Consumer;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.ScheduleDefinition;
+import io.delayqueue.store.envelope.EnvelopeCodec;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Holds what a process needs for the schedules of one store: those that it declares, and
+ * the queues in which it has declared or put some. It fires the schedules of these queues
+ * even if it does not listen to them. Thread-safe.
+ */
+public final class LocalSchedules {
+
+    /** The lateness from which on an occurrence counts as missed, by default. */
+    public static final Duration MISFIRE_THRESHOLD = Duration.ofSeconds(60);
+
+    private final ScheduleStore store;
+
+    private final DefinitionCodec codec;
+
+    private final StepPlanner planner;
+
+    private final String node = Long.toString(ThreadLocalRandom.current().nextLong() >>> 1, Character.MAX_RADIX);
+
+    private final Set<QueueName> queues = ConcurrentHashMap.newKeySet();
+
+    private final Map<QueueName, Map<String, ScheduleDeclaration>> declarations = new ConcurrentHashMap<>();
+
+    private final String application;
+
+    private final List<Consumer<QueueName>> firing = new CopyOnWriteArrayList<>();
+
+    /**
+     * Creates it without queues.
+     * @param misfireThreshold the lateness from which on an occurrence counts as missed
+     * @param application the name of the application that declares schedules; empty for
+     * none
+     */
+    public LocalSchedules(ScheduleStore store, EnvelopeCodec envelopes, Duration misfireThreshold, String application) {
+        this.store = store;
+        this.codec = new DefinitionCodec(envelopes);
+        this.planner = new StepPlanner(this.codec, misfireThreshold);
+        this.application = application.trim();
+    }
+
+    /** Returns the schedules of a store that does not support them. */
+    public static LocalSchedules none() {
+        return new LocalSchedules(ScheduleStore.NONE, new EnvelopeCodec(JsonMapper.builder().build()),
+                MISFIRE_THRESHOLD, "");
+    }
+
+    /** Returns this without its queues and declarations, for another store. */
+    public LocalSchedules in(ScheduleStore other) {
+        return new LocalSchedules(other, this.codec, this.planner, this.application);
+    }
+
+    private LocalSchedules(ScheduleStore store, DefinitionCodec codec, StepPlanner planner, String application) {
+        this.store = store;
+        this.codec = codec;
+        this.planner = planner;
+        this.application = application;
+    }
+
+    /** Returns the store. */
+    public ScheduleStore store() {
+        return this.store;
+    }
+
+    /** Returns the codec of definitions. */
+    public DefinitionCodec codec() {
+        return this.codec;
+    }
+
+    /** Returns the planner of steps. */
+    public StepPlanner planner() {
+        return this.planner;
+    }
+
+    /** Returns the name of this process among those that fire. */
+    public String node() {
+        return this.node;
+    }
+
+    /** Returns the name of the application among those that declare schedules. */
+    String owner() {
+        return ScheduleRecord.owner(isNamed() ? this.application : "application");
+    }
+
+    /** Returns whether the application has a name; without one, nothing is removed. */
+    boolean isNamed() {
+        return !this.application.isEmpty();
+    }
+
+    /**
+     * Declares a schedule of this application.
+     * @param payload its payload, as JSON
+     * @throws IllegalArgumentException if it declares another one of that name, or the
+     * payload is not valid
+     */
+    public void declare(QueueName queue, ScheduleDefinition definition, String payload) {
+        ScheduleDeclaration declaration = ScheduleDeclaration.of(definition,
+                this.codec.write(definition, DefinitionCodec.requireJson(payload)));
+        ScheduleDeclaration before = this.declarations.computeIfAbsent(queue, (key) -> new ConcurrentHashMap<>())
+            .putIfAbsent(definition.name(), declaration);
+        if (before != null) {
+            throw new IllegalArgumentException("name must be unique in queue '%s', but another schedule has '%s'"
+                .formatted(queue, definition.name()));
+        }
+        this.queues.add(queue);
+        this.firing.forEach((consumer) -> consumer.accept(queue));
+    }
+
+    /** Returns the schedules that are declared for a queue, by their names. */
+    Map<String, ScheduleDeclaration> declarations(QueueName queue) {
+        return Map.copyOf(this.declarations.getOrDefault(queue, Map.of()));
+    }
+
+    /** Adds a queue in which this process has put a schedule. */
+    public void add(QueueName queue) {
+        if (this.queues.add(queue)) {
+            this.firing.forEach((consumer) -> consumer.accept(queue));
+        }
+    }
+
+    /** Returns whether the schedules of added queues are fired here. */
+    boolean isFiring() {
+        return !this.firing.isEmpty();
+    }
+
+    /**
+     * Passes on the queues that were added, and those that will be.
+     * @return ends it
+     */
+    public Runnable watch(Consumer<QueueName> consumer) {
+        this.firing.add(consumer);
+        this.queues.forEach(consumer);
+        return () -> this.firing.remove(consumer);
+    }
+
+}

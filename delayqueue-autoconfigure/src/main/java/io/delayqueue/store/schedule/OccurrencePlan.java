@@ -1,0 +1,200 @@
+package io.delayqueue.store.schedule;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.function.DoubleSupplier;
+
+import io.delayqueue.MisfirePolicy;
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.OverlapPolicy;
+import io.delayqueue.ScheduleDefinition;
+import io.delayqueue.ScheduleSkip;
+import io.delayqueue.SkipReason;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.schedule.ScheduleRecord.Position;
+import io.delayqueue.store.schedule.ScheduleStep.Occurrence;
+import org.jspecify.annotations.Nullable;
+
+import static io.delayqueue.store.schedule.ScheduleRecord.NONE;
+
+/**
+ * Decides about the due occurrences of one schedule at one moment, in their order. Times
+ * are in milliseconds since the epoch. Not thread-safe.
+ */
+final class OccurrencePlan {
+
+    /**
+     * Maximum number of occurrences that one step passes, so that a schedule that was
+     * missed for long does not delay others.
+     */
+    static final int MAX_PASSED = 1_000;
+
+    private final String name;
+
+    private final ScheduleDefinition definition;
+
+    private final DefinitionCodec codec;
+
+    private final String payload;
+
+    private final boolean paused;
+
+    private final long threshold;
+
+    private final long now;
+
+    /** The time from which on {@link #lead} was computed last. */
+    private long leadOf = NONE;
+
+    private long lead = NONE;
+
+    /**
+     * Creates the plan.
+     * @throws IllegalArgumentException if the definition is not readable
+     */
+    OccurrencePlan(String name, ScheduleRecord state, DefinitionCodec codec, long threshold, Instant now) {
+        this.name = name;
+        this.definition = codec.readSettings(name, state.definition());
+        this.codec = codec;
+        this.payload = DefinitionCodec.payload(state.definition());
+        this.paused = state.paused();
+        this.threshold = threshold;
+        this.now = now.toEpochMilli();
+    }
+
+    /** Returns whether a nominal time exists and has come. */
+    boolean isDue(long nominal) {
+        return nominal != NONE && nominal <= this.now;
+    }
+
+    /**
+     * Returns the step that passes the next occurrence, and those after it that are
+     * skipped for the same reason.
+     * @param from the state, whose next occurrence is due
+     */
+    ScheduleStep step(ScheduleRecord from, DoubleSupplier random) {
+        SkipReason reason = reasonToSkip(from.next());
+        return (reason != null) ? skip(from, reason) : send(from, random);
+    }
+
+    private @Nullable SkipReason reasonToSkip(long nominal) {
+        if (this.paused) {
+            return SkipReason.PAUSED;
+        }
+        if (isMissed(nominal)) {
+            MisfirePolicy policy = this.definition.misfire();
+            if (policy == MisfirePolicy.SKIP || (policy == MisfirePolicy.ONCE && isDue(after(nominal)))) {
+                return SkipReason.MISFIRE;
+            }
+            if (policy == MisfirePolicy.ALL && isDue(lead(nominal))) {
+                return SkipReason.CATCH_UP_LIMIT;
+            }
+        }
+        return (this.now >= expiry(nominal)) ? SkipReason.EXPIRED : null;
+    }
+
+    private boolean isMissed(long nominal) {
+        return this.now - nominal > this.threshold;
+    }
+
+    private long expiry(long nominal) {
+        return this.definition.timeToLive().map((time) -> nominal + DueTime.ceilToMillis(time)).orElse(Long.MAX_VALUE);
+    }
+
+    /** Returns the time that follows {@code catchUpLimit} later. */
+    private long lead(long nominal) {
+        if (this.leadOf != nominal) {
+            boolean follows = this.leadOf != NONE && after(this.leadOf) == nominal;
+            this.lead = follows ? after(this.lead) : after(nominal, this.definition.catchUpLimit());
+            this.leadOf = nominal;
+        }
+        return this.lead;
+    }
+
+    private long after(long nominal, int count) {
+        long time = nominal;
+        for (int i = 0; i < count && time != NONE; i++) {
+            time = after(time);
+        }
+        return time;
+    }
+
+    private long after(long nominal) {
+        return (nominal == NONE) ? NONE
+                : this.definition.nextAfter(Instant.ofEpochMilli(nominal)).map(Instant::toEpochMilli).orElse(NONE);
+    }
+
+    private ScheduleStep skip(ScheduleRecord from, SkipReason reason) {
+        Position to = from.position();
+        long last;
+        int count = 0;
+        do {
+            last = to.next();
+            to = advanced(to);
+            count++;
+        }
+        while (count < MAX_PASSED && isDue(to.next()) && reasonToSkip(to.next()) == reason);
+        return ScheduleStep.skip(this.name, from, to,
+                new ScheduleSkip(reason, Instant.ofEpochMilli(from.next()), Instant.ofEpochMilli(last), count));
+    }
+
+    private ScheduleStep send(ScheduleRecord from, DoubleSupplier random) {
+        Position to = advanced(from.position());
+        Position here = trimmed(from.position());
+        String lastId = (this.definition.overlap() == OverlapPolicy.SKIP && from.last() != NONE)
+                ? Occurrences.id(this.name, from.last()) : null;
+        String backlogId = (here.ahead() == this.definition.catchUpLimit()) ? Occurrences.id(this.name, here.tail())
+                : null;
+        return ScheduleStep.send(this.name, from, to,
+                new Occurrence(message(from, to.next(), random), validUntil(from.next()), lastId, backlogId));
+    }
+
+    private NewMessage message(ScheduleRecord from, long next, DoubleSupplier random) {
+        long nominal = from.next();
+        double share = Math.abs(2 * random.getAsDouble() - 1);
+        long jitter = (long) (this.definition.jitter().toMillis() * share);
+        byte[] envelope = this.codec.envelope(this.payload, Occurrences.headers(from.last(), next));
+        return new NewMessage(Occurrences.id(this.name, nominal), false, new DueTime(nominal + jitter, false),
+                OnDuplicate.KEEP, this.definition.priority(), wholeMillis(this.definition),
+                (this.definition.overlap() == OverlapPolicy.QUEUE) ? Occurrences.group(this.name) : null, envelope);
+    }
+
+    static @Nullable Duration wholeMillis(ScheduleDefinition definition) {
+        return definition.timeToLive().map((time) -> Duration.ofMillis(DueTime.ceilToMillis(time))).orElse(null);
+    }
+
+    /**
+     * Returns the last time at which this decision to send is the right one; {@code null}
+     * if it always is.
+     */
+    private @Nullable Long validUntil(long nominal) {
+        long until = Long.MAX_VALUE;
+        if (!isMissed(nominal)) {
+            until = nominal + this.threshold;
+        }
+        else {
+            long later = (this.definition.misfire() == MisfirePolicy.ONCE) ? after(nominal) : lead(nominal);
+            until = (later != NONE) ? later - 1 : until;
+        }
+        until = Math.min(until, expiry(nominal) - 1);
+        return (until == Long.MAX_VALUE - 1 || until == Long.MAX_VALUE) ? null : until;
+    }
+
+    /** Returns the position of the following occurrence. */
+    private Position advanced(Position from) {
+        long next = after(from.next());
+        return (next == NONE) ? new Position(NONE, NONE, 0)
+                : trimmed(new Position(next, from.tail(), from.ahead() + 1));
+    }
+
+    /** Moves the tail so that it is {@code catchUpLimit} occurrences behind at most. */
+    private Position trimmed(Position position) {
+        Position trimmed = position;
+        while (trimmed.ahead() > this.definition.catchUpLimit()) {
+            trimmed = new Position(trimmed.next(), after(trimmed.tail()), trimmed.ahead() - 1);
+        }
+        return trimmed;
+    }
+
+}

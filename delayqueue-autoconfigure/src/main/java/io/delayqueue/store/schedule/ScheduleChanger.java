@@ -1,0 +1,241 @@
+package io.delayqueue.store.schedule;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.QueueName;
+import io.delayqueue.ScheduleChangeResult;
+import io.delayqueue.ScheduleDefinition;
+import io.delayqueue.SchedulePutResult;
+import io.delayqueue.ScheduleSkip;
+import io.delayqueue.SkipReason;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.schedule.ScheduleRecord.Position;
+import org.jspecify.annotations.Nullable;
+
+import static io.delayqueue.store.schedule.ScheduleRecord.NONE;
+
+/**
+ * Adds, changes and removes schedules: reads the state, decides, and replaces the state
+ * if it is still the same; otherwise reads again. Occurrences that are due by the state
+ * before are decided first. Thread-safe.
+ */
+public final class ScheduleChanger {
+
+    /** How long a declaration counts after the last call of its application. */
+    static final Duration DECLARED = Duration.ofHours(1);
+
+    /**
+     * Each repetition requires that another node was first, or 100 steps of a schedule
+     * that was not fired for long.
+     */
+    private static final int MAX_REPEATS = 100;
+
+    private final LocalSchedules schedules;
+
+    public ScheduleChanger(LocalSchedules schedules) {
+        this.schedules = schedules;
+    }
+
+    /**
+     * Adds a schedule, or replaces its definition.
+     * @param stored the definition as {@link DefinitionCodec} writes it
+     */
+    public CompletableFuture<SchedulePutResult> put(QueueName queue, ScheduleDefinition definition, String stored) {
+        return change(queue, definition.name(), (found) -> {
+            ScheduleRecord state = found.state();
+            if (state == null) {
+                return new Decision<>(SchedulePutResult.CREATED, created(definition, "", stored, found.now()));
+            }
+            if (isDeclared(found)) {
+                throw new IllegalArgumentException(
+                        "Schedule '%s' of queue '%s' is not valid: application '%s' declares a schedule of that name"
+                            .formatted(definition.name(), queue, state.application()));
+            }
+            if (state.definition().equals(stored) && state.owner().isEmpty()) {
+                return new Decision<>(SchedulePutResult.UNCHANGED, null);
+            }
+            ScheduleRecord redefined = redefined(found, state, definition, "", stored);
+            return (redefined != null) ? new Decision<>(SchedulePutResult.REPLACED, redefined) : null;
+        });
+    }
+
+    /**
+     * Stores a schedule that this application declares, if its declaration applies.
+     * @param known the next time that it had, if it was stored before; otherwise
+     * {@link ScheduleRecord#NONE}
+     * @return the state; empty if a call has put a schedule of that name
+     */
+    CompletableFuture<Optional<ScheduleRecord>> declare(QueueName queue, ScheduleDeclaration declaration, long known) {
+        ScheduleDefinition definition = declaration.definition();
+        String owner = this.schedules.owner();
+        return change(queue, definition.name(), (found) -> {
+            ScheduleRecord state = found.state();
+            if (state == null) {
+                ScheduleRecord created = created(definition, owner, declaration.stored(), found.now());
+                return new Decision<>(Optional.of(created), created, lost(definition, known, found.now()), false);
+            }
+            if (state.owner().isEmpty()) {
+                return new Decision<>(Optional.empty(), null);
+            }
+            if (state.definition().equals(declaration.stored()) && state.owner().equals(owner)) {
+                return new Decision<>(Optional.of(state), null);
+            }
+            ScheduleRecord redefined = redefined(found, state, definition, owner, declaration.stored());
+            return (redefined != null) ? new Decision<>(Optional.of(redefined), redefined) : null;
+        });
+    }
+
+    /** Counts the times since the last one that is known; some may have been sent. */
+    private static @Nullable ScheduleSkip lost(ScheduleDefinition definition, long known, Instant now) {
+        long count = 0;
+        Instant last = null;
+        Instant time = (known != NONE) ? Instant.ofEpochMilli(known) : null;
+        while (time != null && !time.isAfter(now)) {
+            count++;
+            last = time;
+            time = definition.nextAfter(time).orElse(null);
+        }
+        return (last != null) ? new ScheduleSkip(SkipReason.DATA_LOSS, Instant.ofEpochMilli(known), last, count) : null;
+    }
+
+    /** Returns the new state; {@code null} if an occurrence is due by the old one. */
+    private @Nullable ScheduleRecord redefined(StoredSchedule found, ScheduleRecord state,
+            ScheduleDefinition definition, String owner, String stored) {
+        boolean same = hasTimes(definition, state);
+        if (!same && isDue(found)) {
+            return null;
+        }
+        return state.redefined(same ? state.position() : beginning(definition, found.now()), owner, stored);
+    }
+
+    private static ScheduleRecord created(ScheduleDefinition definition, String owner, String stored, Instant now) {
+        Position at = beginning(definition, now);
+        return new ScheduleRecord(now.toEpochMilli(), at.next(), NONE, at.tail(), at.ahead(), 0, false, owner, stored);
+    }
+
+    private static Position beginning(ScheduleDefinition definition, Instant now) {
+        return Position.beginning(definition.nextAfter(now).map(Instant::toEpochMilli).orElse(NONE));
+    }
+
+    private boolean hasTimes(ScheduleDefinition definition, ScheduleRecord state) {
+        try {
+            return definition.hasTimesOf(this.schedules.codec().readSettings(definition.name(), state.definition()));
+        }
+        catch (IllegalArgumentException ex) {
+            return false;
+        }
+    }
+
+    private static boolean isDue(StoredSchedule found) {
+        ScheduleRecord state = found.state();
+        return state != null && state.next() != NONE && state.next() <= found.now().toEpochMilli();
+    }
+
+    private static boolean isDeclared(StoredSchedule found) {
+        return found.state() != null && !found.state().owner().isEmpty() && found.declaredAt() != null
+                && found.declaredAt().plus(DECLARED).isAfter(found.now());
+    }
+
+    /** Pauses a schedule, or resumes it. */
+    public CompletableFuture<ScheduleChangeResult> pause(QueueName queue, String name, boolean paused) {
+        return change(queue, name, (found) -> {
+            ScheduleRecord state = found.state();
+            if (state == null) {
+                return new Decision<>(ScheduleChangeResult.NOT_FOUND, null);
+            }
+            if (state.paused() == paused) {
+                return new Decision<>(ScheduleChangeResult.UNCHANGED, null);
+            }
+            return isDue(found) ? null : new Decision<>(ScheduleChangeResult.DONE, state.paused(paused));
+        });
+    }
+
+    /** Removes a schedule that no live application declares. */
+    public CompletableFuture<ScheduleChangeResult> remove(QueueName queue, String name) {
+        return change(queue, name,
+                (found) -> (found.state() == null) ? new Decision<>(ScheduleChangeResult.NOT_FOUND, null)
+                        : isDeclared(found) ? new Decision<>(ScheduleChangeResult.DECLARED, null)
+                                : new Decision<>(ScheduleChangeResult.DONE, null, null, true));
+    }
+
+    /**
+     * Returns the message of an occurrence that is due now, in addition to those of the
+     * times; empty if there is no such schedule.
+     */
+    public CompletableFuture<Optional<NewMessage>> trigger(QueueName queue, String name) {
+        return this.schedules.store().find(queue, name).thenApply((found) -> {
+            ScheduleRecord state = found.state();
+            if (state == null) {
+                return Optional.empty();
+            }
+            DefinitionCodec codec = this.schedules.codec();
+            ScheduleDefinition definition = codec.readSettings(name, state.definition());
+            long now = found.now().toEpochMilli();
+            byte[] envelope = codec.envelope(DefinitionCodec.payload(state.definition()),
+                    Occurrences.headers(state.last(), state.next()));
+            return Optional.of(new NewMessage(Occurrences.triggeredId(name, now), false, DueTime.NOW, OnDuplicate.KEEP,
+                    definition.priority(), OccurrencePlan.wholeMillis(definition), null, envelope));
+        });
+    }
+
+    private <T> CompletableFuture<T> change(QueueName queue, String name,
+            Function<StoredSchedule, @Nullable Decision<T>> decision) {
+        return change(queue, name, decision, MAX_REPEATS);
+    }
+
+    private <T> CompletableFuture<T> change(QueueName queue, String name,
+            Function<StoredSchedule, @Nullable Decision<T>> decision, int repeats) {
+        if (repeats == 0) {
+            return CompletableFuture.failedFuture(new StoreRefusedException(
+                    "Schedule '%s' of queue '%s' was not changed, as it changes all the time; repeat the call"
+                        .formatted(name, queue),
+                    Effect.NONE, null));
+        }
+        ScheduleStore store = this.schedules.store();
+        return store.find(queue, name).thenCompose((found) -> {
+            Decision<T> decided = decision.apply(found);
+            if (decided == null) {
+                return fireFirst(queue, found).thenCompose((fired) -> change(queue, name, decision, repeats - 1));
+            }
+            if (decided.state == null && !decided.removes) {
+                return CompletableFuture.completedFuture(decided.result);
+            }
+            String node = this.schedules.isFiring() ? this.schedules.node() : null;
+            return store.change(queue, new ScheduleChange(name, found.state(), decided.state, decided.skip, node))
+                .thenCompose((changed) -> changed ? CompletableFuture.completedFuture(decided.result)
+                        : change(queue, name, decision, repeats - 1));
+        });
+    }
+
+    /** Fires what is due, as a change of the schedule would decide otherwise about it. */
+    private CompletableFuture<Firing> fireFirst(QueueName queue, StoredSchedule found) {
+        Map<String, ScheduleRecord> due = (found.state() != null) ? Map.of(found.name(), found.state()) : Map.of();
+        List<ScheduleStep> steps = this.schedules.planner().plan(due, found.now(), () -> 0.5);
+        return this.schedules.store().fire(queue, this.schedules.node(), steps);
+    }
+
+    /**
+     * Holds a decision.
+     *
+     * @param state the new state; {@code null} for no change, or to remove the schedule
+     * @param skip occurrences to count as skipped
+     */
+    private record Decision<T>(T result, @Nullable ScheduleRecord state, @Nullable ScheduleSkip skip, boolean removes) {
+
+        Decision(T result, @Nullable ScheduleRecord state) {
+            this(result, state, null, false);
+        }
+
+    }
+
+}

@@ -1,0 +1,52 @@
+package io.delayqueue.store.schedule;
+
+import io.delayqueue.SkipReason;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Result of a step.
+ *
+ * @param kind what was done
+ * @param reason why the occurrences were skipped; {@code null} for other kinds
+ */
+public record StepOutcome(Kind kind, @Nullable SkipReason reason) {
+
+    public static final StepOutcome SENT = new StepOutcome(Kind.SENT, null);
+
+    public static final StepOutcome STALE = new StepOutcome(Kind.STALE, null);
+
+    public static final StepOutcome EARLY = new StepOutcome(Kind.EARLY, null);
+
+    public static final StepOutcome OUTDATED = new StepOutcome(Kind.OUTDATED, null);
+
+    /** Returns the outcome of a step that skipped occurrences. */
+    public static StepOutcome skipped(SkipReason reason) {
+        return new StepOutcome(Kind.SKIPPED, reason);
+    }
+
+    /** Returns whether the schedule has advanced. */
+    public boolean isApplied() {
+        return this.kind == Kind.SENT || this.kind == Kind.SKIPPED;
+    }
+
+    /** Lists what a step can do. */
+    public enum Kind {
+
+        /** The occurrence was stored, or the queue held it already. */
+        SENT,
+
+        /** The occurrences were counted. */
+        SKIPPED,
+
+        /** Nothing: the schedule has another state than expected, or is gone. */
+        STALE,
+
+        /** Nothing: the next occurrence is not due. */
+        EARLY,
+
+        /** Nothing: the decision to send is not valid any more. */
+        OUTDATED
+
+    }
+
+}

@@ -1,0 +1,180 @@
+package io.delayqueue.template;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.PayloadConversionException;
+import io.delayqueue.QueueName;
+import io.delayqueue.ScheduleChangeResult;
+import io.delayqueue.ScheduleDefinition;
+import io.delayqueue.ScheduleOperations;
+import io.delayqueue.SchedulePage;
+import io.delayqueue.SchedulePutResult;
+import io.delayqueue.ScheduleStatus;
+import io.delayqueue.SendResult;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.routing.StoreComponents;
+import io.delayqueue.store.schedule.DefinitionCodec;
+import io.delayqueue.store.schedule.LocalSchedules;
+import io.delayqueue.store.schedule.ScheduleChanger;
+import io.delayqueue.store.schedule.ScheduleCursor;
+import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.StoredSchedule;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Changes and reads the schedules of one queue through a store. Thread-safe.
+ */
+final class ScheduleTemplate implements ScheduleOperations {
+
+    private static final Logger logger = LoggerFactory.getLogger(ScheduleTemplate.class);
+
+    private static final int MAX_PREVIEW = 1_000;
+
+    private final QueueName queue;
+
+    private final LocalSchedules schedules;
+
+    private final ScheduleChanger changer;
+
+    private final Runnable registration;
+
+    private final BlockingStoreCalls calls;
+
+    private final MessageWriter writer;
+
+    private final Function<NewMessage, SendResult> sender;
+
+    /**
+     * Creates it.
+     * @param writer checks and writes payloads
+     * @param sender sends triggered occurrences
+     */
+    ScheduleTemplate(QueueName queue, StoreComponents components, BlockingStoreCalls calls, MessageWriter writer,
+            Function<NewMessage, SendResult> sender) {
+        this.queue = queue;
+        this.schedules = components.schedules();
+        this.changer = new ScheduleChanger(this.schedules);
+        this.registration = () -> components.registrar().register(queue);
+        this.calls = calls;
+        this.writer = writer;
+        this.sender = sender;
+    }
+
+    @Override
+    public SchedulePutResult put(ScheduleDefinition definition) {
+        DefinitionCodec codec = this.schedules.codec();
+        byte[] envelope = this.writer.prepare(DelayedMessage.builder(this.queue.value(), definition.payload()).build())
+            .written()
+            .envelope();
+        String stored = codec.write(definition, codec.json(envelope));
+        this.registration.run();
+        SchedulePutResult result = this.calls.await(this.changer.put(this.queue, definition, stored), "put a schedule");
+        this.schedules.add(this.queue);
+        return result;
+    }
+
+    @Override
+    public ScheduleChangeResult pause(String name) {
+        return this.calls.await(this.changer.pause(this.queue, ScheduleDefinition.requireName(name), true),
+                "pause a schedule");
+    }
+
+    @Override
+    public ScheduleChangeResult resume(String name) {
+        return this.calls.await(this.changer.pause(this.queue, ScheduleDefinition.requireName(name), false),
+                "resume a schedule");
+    }
+
+    @Override
+    public Optional<SendResult> trigger(String name) {
+        return this.calls
+            .await(this.changer.trigger(this.queue, ScheduleDefinition.requireName(name)), "trigger a schedule")
+            .map(this.sender);
+    }
+
+    @Override
+    public ScheduleChangeResult remove(String name) {
+        return this.calls.await(this.changer.remove(this.queue, ScheduleDefinition.requireName(name)),
+                "remove a schedule");
+    }
+
+    @Override
+    public Optional<ScheduleStatus> find(String name) {
+        return Optional.ofNullable(status(read(name)));
+    }
+
+    private StoredSchedule read(String name) {
+        return this.calls.await(this.schedules.store().find(this.queue, ScheduleDefinition.requireName(name)),
+                "find a schedule");
+    }
+
+    @Override
+    public SchedulePage list(@Nullable String cursor, int limit) {
+        require(limit >= 1 && limit <= MAX_PAGE, "Limit", limit, MAX_PAGE);
+        ScheduleCursor after = (cursor != null) ? ScheduleCursor.parse(cursor) : null;
+        List<StoredSchedule> found = this.calls.await(this.schedules.store().list(this.queue, after, limit + 1),
+                "list schedules");
+        List<ScheduleStatus> page = new ArrayList<>();
+        String next = null;
+        for (StoredSchedule each : found.subList(0, Math.min(limit, found.size()))) {
+            ScheduleStatus status = status(each);
+            if (status != null) {
+                page.add(status);
+            }
+            next = (each.state() != null) ? ScheduleCursor.of(each.name(), each.state()).text() : next;
+        }
+        return new SchedulePage(page, (found.size() > limit) ? next : null);
+    }
+
+    private @Nullable ScheduleStatus status(StoredSchedule found) {
+        ScheduleRecord state = found.state();
+        if (state == null) {
+            return null;
+        }
+        ScheduleDefinition definition;
+        try {
+            definition = this.schedules.codec().read(found.name(), state.definition());
+        }
+        catch (IllegalArgumentException | PayloadConversionException ex) {
+            logger.warn("Schedule '{}' of queue '{}' is omitted, as its definition is not readable: {}", found.name(),
+                    this.queue, ex.getMessage());
+            return null;
+        }
+        return new ScheduleStatus(this.queue.value(), definition, DefinitionCodec.payload(state.definition()),
+                state.owner().isEmpty() ? null : state.owner(), state.paused(), instant(state.next()),
+                instant(state.last()), state.sent(), found.skips().totals(), found.skips().skips());
+    }
+
+    private static @Nullable Instant instant(long millis) {
+        return (millis != ScheduleRecord.NONE) ? Instant.ofEpochMilli(millis) : null;
+    }
+
+    @Override
+    public List<Instant> preview(String name, int count) {
+        require(count >= 1 && count <= MAX_PREVIEW, "Count", count, MAX_PREVIEW);
+        return find(name).map((schedule) -> preview(schedule, count)).orElse(List.of());
+    }
+
+    private static List<Instant> preview(ScheduleStatus schedule, int count) {
+        if (schedule.nextAt() == null) {
+            return List.of();
+        }
+        List<Instant> times = new ArrayList<>(List.of(schedule.nextAt()));
+        times.addAll(schedule.definition().preview(schedule.nextAt(), count - 1));
+        return List.copyOf(times);
+    }
+
+    private static void require(boolean met, String what, int value, int most) {
+        if (!met) {
+            throw new IllegalArgumentException("%s %d is not valid: use 1 to %d".formatted(what, value, most));
+        }
+    }
+
+}

@@ -1,0 +1,107 @@
+-- fire-schedules.lua: applies steps of schedules, and returns the schedules that are due.
+--
+--   absent -> SCHEDULED   the occurrence of each step that sends one
+--
+-- A step is based on a state of its schedule that the caller has read. It is applied if that is
+-- still the state, and the schedule advances then: so each occurrence is sent, or counted as
+-- skipped, once. The message is stored first. If the script fails in between, the
+-- next call finds its id, keeps the message, and advances.
+--
+-- The due time of an occurrence is its nominal time, even if that is past, and it may be delayed
+-- by the caller.
+--
+-- KEYS     all of prelude.lua, those of schedules too; unused: partitions,
+--          primary, journal, duplicates, schedule-declarations, schedule-owners
+--
+-- ARGV[1]  node   the caller, which fires first from now on if a step is applied
+-- ARGV[2]  limit  1..100, of the due schedules
+-- ARGV from [3] on, for each step:
+--   +0  name
+--   +1  generation   of the state that the caller has read, as are the next two
+--   +2  next         ms: the nominal time of the occurrence
+--   +3  last         ms
+--   +4  next, tail, ahead   of the new state
+--   +7  reason       why occurrences are skipped; '' to send one
+--   +8  to           ms: the nominal time of the last one to skip
+--   +9  count        of those to skip
+--   +10 id
+--   +11 stamp + envelope
+--   +12 due          ms
+--   +13 time to live ms, 0 for none
+--   +14 lane         0..9
+--   +15 group        '' for none
+--   +16 valid until  ms: the last time at which the decision to send is valid; '' for ever
+--   +17 last id      skipped as OVERLAP if the queue holds this id; '' for none
+--   +18 backlog id   skipped as BACKLOG if the queue holds this id; '' for none
+--
+-- Returns  { now, next_at, node, count, refused, { outcome, ... }, { name, state, ... } }
+--          now: microseconds; next_at: ms, the earliest next time of all schedules, 0 for none;
+--          node: the one that fires first, '' for none; count: of all schedules; refused: 1 if
+--          this user may not publish wake-ups; outcome: 'sent', the reason of a skip, or without
+--          an effect 'stale', 'early' or 'outdated'; then schedules that are due after the steps
+--
+-- Keeps    I1 to I6 (see schedule.lua)
+--          S1  a name is in schedules if and only if it is in schedule-times, with its next time
+--          S2  the next time only grows while the generation stays
+--          S3  each time that it passes was sent, or counted in schedule-skips
+-- Cost     O((n + limit) * log N), n steps, N messages or schedules; answers with 1 MiB
+
+local now = clock()
+local now_ms, earliest = math.floor(now / 1000), nil
+
+local function holds_id(id)
+  return id ~= '' and redis.call('HEXISTS', MESSAGES, id) == 1
+end
+
+local function send(at)
+  local id, group = ARGV[at + 10], ARGV[at + 15]
+  if holds_id(id) and (redis.call('ZSCORE', LEASED, id) or waits_until(id)) then return end
+  if group ~= '' then
+    -- prelude
+    check_permissions()
+  end
+  local due, time_to_live = tonumber(ARGV[at + 12]), tonumber(ARGV[at + 13])
+  local expiry = time_to_live > 0 and due + time_to_live or 0
+  earliest = min_or_nil(earliest, store_message(id, ARGV[at + 11], due, expiry, tonumber(ARGV[at + 14]), group))
+end
+
+local function apply(at)
+  local name, next, schedule = ARGV[at], ARGV[at + 2], schedule_of(ARGV[at])
+  if not schedule or not is_expected(schedule, ARGV[at + 1], next, ARGV[at + 3]) then return 'stale' end
+  if next == '0' or tonumber(next) > now_ms then return 'early' end
+  local reason, to, count = ARGV[at + 7], ARGV[at + 8], tonumber(ARGV[at + 9])
+  if reason == '' then
+    if ARGV[at + 16] ~= '' and now_ms > tonumber(ARGV[at + 16]) then return 'outdated' end
+    to, count = next, 1
+    reason = holds_id(ARGV[at + 17]) and 'OVERLAP' or holds_id(ARGV[at + 18]) and 'BACKLOG' or ''
+  end
+  if reason ~= '' then
+    record_skip(name, reason, next, to, count, schedule.last)
+  else
+    send(at)
+    schedule.last, schedule.sent = next, to_digits(schedule.sent + 1)
+  end
+  schedule.next, schedule.tail, schedule.ahead = ARGV[at + 4], ARGV[at + 5], ARGV[at + 6]
+  set_schedule(name, schedule)
+  return reason == '' and 'sent' or reason
+end
+
+local outcomes, applied = {}, false
+for at = 3, #ARGV, 19 do
+  local outcome = apply(at)
+  outcomes[#outcomes + 1] = outcome
+  applied = applied or outcome ~= 'stale' and outcome ~= 'early' and outcome ~= 'outdated'
+end
+if applied and redis.call('GET', FIRING_NODE) ~= ARGV[1] then redis.call('SET', FIRING_NODE, ARGV[1]) end
+
+local due, bytes = {}, 0
+for _, name in ipairs(redis.call('ZRANGE', SCHEDULE_TIMES, '-inf', now_ms, 'BYSCORE', 'LIMIT', 0, tonumber(ARGV[2]))) do
+  local state = redis.call('HGET', SCHEDULES, name) or ''
+  bytes = bytes + #state
+  due[#due + 1], due[#due + 2] = name, state
+  if bytes > BYTES then break end
+end
+local head = tonumber(redis.call('ZRANGE', SCHEDULE_TIMES, '0', '0', 'WITHSCORES')[2] or NEVER)
+local refused = earliest and wake_if_earlier(earliest, now) or 0
+return { now, head < tonumber(NEVER) and math.ceil(head) or 0, redis.call('GET', FIRING_NODE) or '',
+  redis.call('ZCARD', SCHEDULE_TIMES), refused, outcomes, due }

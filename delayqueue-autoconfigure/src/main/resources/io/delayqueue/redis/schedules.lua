@@ -1,0 +1,51 @@
+-- schedules.lua: reads one schedule, or some in the order of their next times; changes nothing.
+--
+-- A page begins after the position where the previous one ended, whether or not that schedule
+-- is still there.
+--
+-- KEYS     all of prelude.lua, those of schedules too; used: schedules, schedule-times,
+--          schedule-skips, schedule-owners
+--
+-- ARGV[1]  limit  1..101 schedules; 0 for the one called `name`
+-- ARGV[2]  name   of the schedule, or of the last one of the previous page
+-- ARGV[3]  score  of that one, '' for the first page
+--
+-- Returns  { now, name, state, skips, last call, name, state, skips, last call, ... }
+--          now: microseconds; state, skips: as stored, '' for none; last call: ms, when a node of its
+--          owner called declare-schedules.lua last, '' for never
+--
+-- Keeps    all, as it changes nothing
+-- Cost     O(limit * log N + log N * log M), N schedules, M of them of one time; answers with 1 MiB
+
+local limit, name, score = tonumber(ARGV[1]), ARGV[2], ARGV[3]
+
+-- Returns how many schedules precede the page; those of one time are in order of names.
+local function passed()
+  if score == '' then return 0 end
+  local start = redis.call('ZCOUNT', SCHEDULE_TIMES, '-inf', '(' .. score)
+  local stop = redis.call('ZCOUNT', SCHEDULE_TIMES, '-inf', score)
+  while start < stop do
+    local middle = math.floor((start + stop) / 2)
+    local member = redis.call('ZRANGE', SCHEDULE_TIMES, middle, middle)[1]
+    if precedes(name, member) then stop = middle else start = middle + 1 end
+  end
+  return start
+end
+
+local names = { name }
+if limit > 0 then
+  local start = passed()
+  names = redis.call('ZRANGE', SCHEDULE_TIMES, start, start + limit - 1)
+end
+local reply, bytes = { clock() }, 0
+for _, each in ipairs(names) do
+  local state = redis.call('HGET', SCHEDULES, each) or ''
+  local owner = string.match(state, '^[%d:]+:%a:(%S*) ')
+  local called = owner and owner ~= '' and redis.call('HGET', SCHEDULE_OWNERS, owner) or ''
+  local at = #reply
+  reply[at + 1], reply[at + 2] = each, state
+  reply[at + 3], reply[at + 4] = redis.call('HGET', SCHEDULE_SKIPS, each) or '', string.match(called, '(%d+)$') or ''
+  bytes = bytes + #state
+  if bytes > BYTES then break end
+end
+return reply

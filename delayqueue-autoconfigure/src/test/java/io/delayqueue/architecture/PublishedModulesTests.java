@@ -1,0 +1,64 @@
+package io.delayqueue.architecture;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Pattern;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Checks that a module that is added to the build is also published, or says that it is
+ * not.
+ */
+class PublishedModulesTests {
+
+    private static final Path ROOT = Path.of("..");
+
+    private static final Pattern MODULE = Pattern.compile("<module>(delayqueue-[\\w-]+)</module>");
+
+    private static final Pattern MANAGED = Pattern
+        .compile("<artifactId>(delayqueue-[\\w-]+)</artifactId>\\s*<version>");
+
+    @Test
+    void theBomManagesAllJars() throws IOException {
+        assertThat(all(MANAGED, read("delayqueue-bom/pom.xml")))
+            .filteredOn((artifact) -> !artifact.equals("delayqueue-parent"))
+            .containsExactlyInAnyOrderElementsOf(jars());
+    }
+
+    @Test
+    void eachJarHasAModuleName() throws IOException {
+        for (String jar : jars()) {
+            assertThat(read(jar + "/pom.xml")).contains("<module.name>io.delayqueue");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "scripts/check-release", ".github/workflows/release.yml", "docs/internals/releasing.md" })
+    void releasesHaveAllModules(String file) throws IOException {
+        assertThat(read(file)).contains(jars()).contains("delayqueue-bom");
+    }
+
+    private static List<String> jars() throws IOException {
+        List<String> jars = all(MODULE, read("pom.xml")).stream()
+            .filter((module) -> !module.equals("delayqueue-bom"))
+            .toList();
+        assertThat(jars).contains("delayqueue-autoconfigure", "delayqueue-starter");
+        return jars;
+    }
+
+    private static List<String> all(Pattern pattern, String text) {
+        return pattern.matcher(text).results().map((match) -> match.group(1)).toList();
+    }
+
+    private static String read(String file) throws IOException {
+        return Files.readString(ROOT.resolve(file));
+    }
+
+}

@@ -1,0 +1,98 @@
+package io.delayqueue.integration.outage;
+
+import java.util.List;
+import java.util.Map;
+
+import io.delayqueue.MessageSummary;
+import io.delayqueue.admin.IntegrityReport;
+import io.delayqueue.admin.MessageSelection;
+import io.delayqueue.admin.ScanSelection;
+import io.delayqueue.fixtures.application.Application;
+import io.delayqueue.fixtures.application.Applications;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** The scripts of reads, and of examinations, for {@link ReplayedScriptTests}. */
+final class ReplayedInspectionCases extends ReplayedCases {
+
+    ReplayedInspectionCases(ReplayedApplication replayed) {
+        super(replayed);
+    }
+
+    @Override
+    Map<String, Runnable> cases() {
+        return Map.ofEntries(Map.entry("find", this::aLookAtAMessage), Map.entry("statistics", this::aLookAtTheCounts),
+                Map.entry("queues", this::aLookAtTheQueues), Map.entry("messages", this::aListOfMessages),
+                Map.entry("scan", this::aScan), Map.entry("locate", this::aSearchOfAnId),
+                Map.entry("nodes", this::aLookAtTheNodes),
+                Map.entry("inspect-partition", () -> anExamination("inspect-partition")),
+                Map.entry("inspect-messages", () -> anExamination("inspect-messages")));
+    }
+
+    private void aLookAtAMessage() {
+        this.queue.sendAll(plain(1, FAR));
+        assertThat(repeated("find", () -> this.queue.find("orders", "m-0"))).isPresent();
+        cancelAll(1);
+    }
+
+    private void aLookAtTheCounts() {
+        this.queue.sendAll(plain(2, FAR));
+        assertThat(repeated("statistics", this::counts)).isEqualTo(List.of(2L, 0L, 0L));
+        assertThat(repeated("statistics", () -> this.inspector.dueForecast("orders").hour())).isEqualTo(2);
+        cancelAll(2);
+    }
+
+    private void aLookAtTheQueues() {
+        this.queue.sendAll(plain(1, FAR));
+        cancelAll(1);
+        Applications.await(() -> assertThat(this.inspector.queues(null, 10).queues()).containsExactly("orders"));
+        assertThat(repeated("queues", () -> this.inspector.queues(null, 10)).queues()).containsExactly("orders");
+        // The second run is a new call.
+        assertThat(repeated("queues", () -> this.inspector.forget("orders"))).isFalse();
+        assertThat(this.inspector.queues(null, 10).queues()).isEmpty();
+    }
+
+    private void aListOfMessages() {
+        this.queue.sendAll(plain(3, FAR));
+        assertThat(repeated("messages",
+                () -> this.inspector.messages("orders", MessageSelection.SCHEDULED, null, 2).messages()))
+            .extracting(MessageSummary::id)
+            .containsExactly("m-0", "m-1");
+        cancelAll(3);
+    }
+
+    private void aScan() {
+        this.queue.sendAll(plain(3, FAR));
+        assertThat(
+                repeated("scan", () -> this.inspector.scan("orders", ScanSelection.SCHEDULED, "m-1", null)).messages())
+            .extracting(MessageSummary::id)
+            .containsExactly("m-1");
+        cancelAll(3);
+    }
+
+    private void aSearchOfAnId() {
+        this.queue.sendAll(plain(1, FAR));
+        Applications.await(() -> assertThat(this.inspector.queues(null, 10).queues()).containsExactly("orders"));
+        assertThat(repeated("locate", () -> this.inspector.search("m-0", null)).matches()).hasSize(1);
+        cancelAll(1);
+        this.inspector.forget("orders");
+    }
+
+    private void aLookAtTheNodes() {
+        Application worker = this.applications.withHandler(this.redis);
+        Applications.await(() -> assertThat(this.inspector.nodes()).hasSize(1));
+        assertThat(repeated("nodes", () -> this.inspector.nodes())).hasSize(1);
+        worker.close();
+    }
+
+    private void anExamination(String script) {
+        this.queue.sendAll(grouped(3, FAR));
+        IntegrityReport examination = repeated(script, () -> this.checker.check("orders"));
+
+        assertThat(examination.isSound()).as(examination::toString).isTrue();
+        assertThat(examination.examined()).isGreaterThanOrEqualTo(3);
+        cancelAll(3);
+    }
+
+}

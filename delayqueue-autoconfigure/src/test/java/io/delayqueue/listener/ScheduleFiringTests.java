@@ -1,0 +1,343 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.QueueName;
+import io.delayqueue.ScheduleDefinition;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.fixtures.ManualNanoClock;
+import io.delayqueue.listener.poll.ManualTimer;
+import io.delayqueue.memory.InMemoryMessageStore;
+import io.delayqueue.store.MessageEventRecorderFactory;
+import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.schedule.DeclarationResult;
+import io.delayqueue.store.schedule.Firing;
+import io.delayqueue.store.schedule.LocalSchedules;
+import io.delayqueue.store.schedule.ScheduleChange;
+import io.delayqueue.store.schedule.ScheduleChanger;
+import io.delayqueue.store.schedule.ScheduleCursor;
+import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.ScheduleStep;
+import io.delayqueue.store.schedule.ScheduleStore;
+import io.delayqueue.store.schedule.StepOutcome;
+import io.delayqueue.store.schedule.StoredSchedule;
+import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Verifies that each due occurrence is sent once by one of several nodes, and when. The
+ * clock is moved by the test, and all nodes share it.
+ */
+class ScheduleFiringTests {
+
+    private static final QueueName QUEUE = new QueueName("reports");
+
+    private static final Duration SAFETY_POLL = Duration.ofSeconds(5);
+
+    private static final Duration MINUTE = Duration.ofMinutes(1);
+
+    private final ManualNanoClock clock = new ManualNanoClock();
+
+    private final ManualTimer timer = new ManualTimer(this.clock);
+
+    private final EnvelopeCodec codec = new EnvelopeCodec(JsonMapper.builder().build());
+
+    private final InMemoryMessageStore store = new InMemoryMessageStore(this.codec,
+            () -> Duration.between(Instant.EPOCH, this.clock.instant()).toNanos() / TimeUnit.MICROSECONDS.toNanos(1));
+
+    private final Node one = new Node();
+
+    private final Node two = new Node();
+
+    private static ScheduleDefinition minutely() {
+        return ScheduleDefinition.fixedRate("minutely", MINUTE).build();
+    }
+
+    private void put(Node node) {
+        new ScheduleChanger(node.schedules).put(QUEUE, minutely(), node.schedules.codec().write(minutely(), "{}"))
+            .join();
+        settle();
+    }
+
+    /** Moves the clock, and answers calls at the time at which they are made. */
+    private void advance(Duration time) {
+        Duration step = Duration.ofMillis(10);
+        for (Duration left = time; left.compareTo(Duration.ZERO) > 0; left = left.minus(step)) {
+            this.timer.advance(step);
+            settle();
+        }
+    }
+
+    private void settle() {
+        for (int i = 0; i < 6; i++) {
+            this.timer.runDue();
+        }
+    }
+
+    private ScheduleRecord state() {
+        return this.store.schedules().find(QUEUE, "minutely").join().state();
+    }
+
+    private List<Long> sent() {
+        List<Long> sent = new ArrayList<>(this.one.sent);
+        sent.addAll(this.two.sent);
+        return sent.stream().sorted().toList();
+    }
+
+    private static List<Long> minutes(int count) {
+        List<Long> minutes = new ArrayList<>();
+        for (int i = 1; i <= count; i++) {
+            minutes.add(ManualNanoClock.START.plus(MINUTE.multipliedBy(i)).toEpochMilli());
+        }
+        return minutes;
+    }
+
+    @Test
+    void aNodeSendsEachOccurrenceWhenItIsDueByTwoCalls() {
+        this.one.start();
+        put(this.one);
+        int calls = this.one.calls;
+
+        advance(MINUTE.minusMillis(10));
+        assertThat(sent()).isEmpty();
+        advance(Duration.ofMillis(10));
+
+        assertThat(sent()).isEqualTo(minutes(1));
+        advance(MINUTE);
+        assertThat(sent()).isEqualTo(minutes(2));
+        assertThat(this.one.calls - calls).isLessThanOrEqualTo(2 * 2 + 2); // reads each
+                                                                           // minute
+    }
+
+    @Test
+    void aQueueWithoutSchedulesIsReadOnceAMinute() {
+        this.one.start();
+        settle();
+
+        advance(MINUTE.multipliedBy(10));
+
+        assertThat(this.one.calls).isEqualTo(11);
+    }
+
+    @Test
+    void ofSeveralNodesOneSends() {
+        this.one.start();
+        this.two.start();
+        put(this.one);
+
+        advance(MINUTE.multipliedBy(10));
+
+        assertThat(sent()).isEqualTo(minutes(10));
+        assertThat(this.two.sent).isEmpty();
+    }
+
+    @Test
+    void anotherNodeTakesOverFromOneThatDied() {
+        this.one.start();
+        this.two.start();
+        put(this.one);
+        advance(MINUTE);
+        this.one.dead = true;
+
+        advance(MINUTE.plus(ScheduleFiring.STANDBY).plusMillis(20));
+
+        assertThat(this.two.sent).isEqualTo(minutes(2).subList(1, 2));
+        advance(MINUTE.multipliedBy(8));
+        assertThat(sent()).isEqualTo(minutes(10));
+    }
+
+    @Test
+    void aNodeThatStopsLetsAnotherOneContinue() {
+        this.one.start();
+        this.two.start();
+        put(this.one);
+        advance(MINUTE);
+
+        this.one.firing.close();
+        advance(Duration.ofSeconds(10));
+        advance(MINUTE.minusSeconds(10));
+
+        assertThat(this.two.sent).isEqualTo(minutes(2).subList(1, 2));
+    }
+
+    @Test
+    void aStoreThatIsAwayIsCalledUntilItAnswers() {
+        this.one.start();
+        put(this.one);
+        this.one.dead = true;
+        advance(MINUTE.plusSeconds(10));
+
+        this.one.dead = false;
+        advance(Duration.ofSeconds(3));
+
+        assertThat(sent()).isEqualTo(minutes(1));
+    }
+
+    @Test
+    void aReplyThatIsLostDoesNotDoubleAnOccurrence() {
+        this.one.start();
+        put(this.one);
+        this.one.losesReplies = true;
+        advance(MINUTE.plusSeconds(5));
+        this.one.losesReplies = false;
+
+        advance(MINUTE.multipliedBy(2).minusSeconds(2));
+
+        assertThat(state().sent()).isEqualTo(3);
+        assertThat(state().last()).isEqualTo(minutes(3).get(2));
+    }
+
+    @Test
+    void aQueueThatWasPutToIsFiredWithoutAListener() {
+        this.one.firing();
+        this.one.schedules.add(QUEUE);
+        put(this.one);
+
+        advance(MINUTE);
+
+        assertThat(sent()).isEqualTo(minutes(1));
+    }
+
+    @Test
+    void aScheduleThatAnotherNodePutsIsFiredByTheListeningNode() {
+        this.one.start();
+        put(this.two);
+
+        advance(MINUTE);
+
+        assertThat(this.one.sent).isEqualTo(minutes(1));
+    }
+
+    @Test
+    void aDeclaredScheduleIsBackWithinAMinuteAfterTheStoreWasEmptied() {
+        this.one.schedules.declare(QUEUE, minutely(), "{}");
+        this.one.start();
+        settle();
+        advance(MINUTE);
+        assertThat(sent()).isEqualTo(minutes(1));
+
+        this.store.clear();
+        advance(MINUTE);
+
+        assertThat(state().owner()).isEqualTo("reporting");
+        advance(MINUTE);
+        assertThat(sent()).endsWith(minutes(3).get(2));
+    }
+
+    @Test
+    void aFailedDeclarationIsRepeatedByOneTimer() {
+        this.one.schedules.declare(QUEUE, minutely(), "{}");
+        this.one.dead = true;
+        this.one.start();
+        settle();
+        advance(MINUTE.multipliedBy(5));
+        int declarations = this.one.declarations;
+
+        advance(MINUTE.multipliedBy(5));
+
+        assertThat(this.one.declarations - declarations).isLessThanOrEqualTo(5 * 12 + 10);
+    }
+
+    @Test
+    void aNodeWithoutDeclarationsSaysSoToAQueueWithSchedules() {
+        this.one.start();
+        advance(MINUTE);
+        assertThat(this.one.declarations).isZero();
+
+        put(this.two);
+        advance(MINUTE.multipliedBy(2));
+
+        assertThat(this.one.declarations).isPositive();
+    }
+
+    /** Represents a process that uses the store. */
+    private final class Node implements ScheduleStore {
+
+        private final LocalSchedules schedules = new LocalSchedules(this, ScheduleFiringTests.this.codec,
+                LocalSchedules.MISFIRE_THRESHOLD, "reporting");
+
+        private final List<Long> sent = new ArrayList<>();
+
+        private ScheduleFiring firing;
+
+        private int calls;
+
+        private int declarations;
+
+        private boolean dead;
+
+        private boolean losesReplies;
+
+        private void firing() {
+            this.firing = new ScheduleFiring(this.schedules, ScheduleFiringTests.this.store,
+                    ScheduleFiringTests.this.timer, SAFETY_POLL, MessageEventRecorderFactory.NONE);
+        }
+
+        void start() {
+            firing();
+            this.firing.add(QUEUE);
+        }
+
+        private <T> CompletableFuture<T> away() {
+            return CompletableFuture
+                .failedFuture(new StoreUnavailableException("The store is away", Effect.UNKNOWN, null));
+        }
+
+        @Override
+        public CompletableFuture<Firing> fire(QueueName queue, String node, List<ScheduleStep> steps) {
+            this.calls++;
+            if (this.dead) {
+                return away();
+            }
+            return ScheduleFiringTests.this.store.schedules().fire(queue, node, steps).thenCompose((answer) -> {
+                for (int i = 0; i < steps.size(); i++) {
+                    if (answer.outcomes().get(i).equals(StepOutcome.SENT)) {
+                        this.sent.add(steps.get(i).next());
+                    }
+                }
+                return this.losesReplies ? away() : CompletableFuture.completedFuture(answer);
+            });
+        }
+
+        @Override
+        public CompletableFuture<Boolean> resign(QueueName queue, String node) {
+            return ScheduleFiringTests.this.store.schedules().resign(queue, node);
+        }
+
+        @Override
+        public CompletableFuture<Boolean> change(QueueName queue, ScheduleChange change) {
+            return ScheduleFiringTests.this.store.schedules().change(queue, change);
+        }
+
+        @Override
+        public CompletableFuture<DeclarationResult> declare(QueueName queue, String owner, boolean removes,
+                Map<String, String> fingerprints) {
+            this.declarations++;
+            if (this.dead) {
+                return away();
+            }
+            return ScheduleFiringTests.this.store.schedules().declare(queue, owner, removes, fingerprints);
+        }
+
+        @Override
+        public CompletableFuture<StoredSchedule> find(QueueName queue, String name) {
+            return ScheduleFiringTests.this.store.schedules().find(queue, name);
+        }
+
+        @Override
+        public CompletableFuture<List<StoredSchedule>> list(QueueName queue, ScheduleCursor after, int limit) {
+            return ScheduleFiringTests.this.store.schedules().list(queue, after, limit);
+        }
+
+    }
+
+}

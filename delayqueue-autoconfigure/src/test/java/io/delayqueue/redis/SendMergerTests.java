@@ -1,0 +1,237 @@
+package io.delayqueue.redis;
+
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.MessageLimits;
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.QueueName;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.PartitionTarget;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Merged sends fail and succeed as if each were sent alone, and no sender waits where few
+ * send.
+ */
+class SendMergerTests {
+
+    private static final PartitionTarget TARGET = PartitionTarget.first(new QueueName("orders"));
+
+    private static final Duration LIMIT = Duration.ofSeconds(10);
+
+    private final List<Sent> sent = new ArrayList<>();
+
+    private final List<CompletableFuture<List<SendResult>>> answers = new ArrayList<>();
+
+    private final AtomicLong nanos = new AtomicLong();
+
+    private final SendMerger merger = new SendMerger(this::call, LIMIT, this.nanos::get);
+
+    private record Sent(List<String> ids, Duration limit, CompletableFuture<List<SendResult>> answer) {
+
+        void answered() {
+            this.answer.complete(this.ids.stream().map(SendMergerTests::result).toList());
+        }
+
+    }
+
+    private CompletableFuture<List<SendResult>> call(PartitionTarget target, List<NewMessage> messages,
+            Duration limit) {
+        Sent call = new Sent(messages.stream().map(NewMessage::id).toList(), limit, new CompletableFuture<>());
+        this.sent.add(call);
+        return call.answer();
+    }
+
+    private static SendResult result(String id) {
+        return new SendResult("orders", id, Instant.EPOCH, SendOutcome.SCHEDULED);
+    }
+
+    private void send(int from, int to) {
+        IntStream.range(from, to).forEach((i) -> send("m" + i, 10));
+    }
+
+    private void send(String id, int bytes) {
+        this.answers.add(this.merger.schedule(TARGET, new NewMessage(id, true, DueTime.NOW, OnDuplicate.KEEP,
+                MessageLimits.NORMAL_PRIORITY, null, null, "x".repeat(bytes).getBytes(StandardCharsets.US_ASCII))));
+    }
+
+    private List<Integer> sizes() {
+        return this.sent.stream().map((call) -> call.ids().size()).toList();
+    }
+
+    private DelayQueueException failureOf(int answer) {
+        assertThat(this.answers.get(answer)).isCompletedExceptionally();
+        try {
+            this.answers.get(answer).join();
+            throw new AssertionError("succeeded");
+        }
+        catch (CompletionException ex) {
+            return (DelayQueueException) ex.getCause();
+        }
+    }
+
+    @Test
+    void aLoneSenderIsNeverKeptWaiting() {
+        for (int i = 0; i < 10; i++) {
+            send(i, i + 1);
+            assertThat(this.sent).hasSize(i + 1);
+            this.sent.get(i).answered();
+        }
+
+        assertThat(this.answers).allMatch(CompletableFuture::isDone);
+    }
+
+    @Test
+    void aFewSendersAreNotKeptWaiting() {
+        send(0, SendMerger.MAX_CALLS);
+
+        assertThat(sizes()).containsExactly(1, 1, 1, 1);
+    }
+
+    @Test
+    void furtherSendsAreMergedWithTheNextAnswer() {
+        send(0, 9);
+        assertThat(sizes()).containsExactly(1, 1, 1, 1);
+
+        this.sent.get(2).answered();
+
+        assertThat(sizes()).containsExactly(1, 1, 1, 1, 5);
+        assertThat(this.sent.get(4).ids()).containsExactly("m4", "m5", "m6", "m7", "m8");
+        this.sent.get(4).answered();
+        assertThat(this.answers.get(6).join()).containsExactly(result("m6"));
+        assertThat(this.answers.get(0)).isNotDone();
+    }
+
+    @Test
+    void afterABurstSendsAreNotKeptWaiting() {
+        send(0, 9);
+        for (int i = 0; i < this.sent.size(); i++) {
+            this.sent.get(i).answered();
+        }
+        send(9, 9 + SendMerger.MAX_CALLS);
+
+        assertThat(sizes()).containsExactly(1, 1, 1, 1, 5, 1, 1, 1, 1);
+    }
+
+    @Test
+    void aCallHasAHundredMessagesAtMost() {
+        send(0, 260);
+        this.sent.get(0).answered();
+        this.sent.get(1).answered();
+        this.sent.get(2).answered();
+
+        assertThat(sizes()).containsExactly(1, 1, 1, 1, 100, 100, 56);
+    }
+
+    @Test
+    void aCallHasAMebibyteAtMost() {
+        send(0, 4);
+        for (int i = 4; i < 8; i++) {
+            send("m" + i, 400_000);
+        }
+        send("large", 2 * SendMerger.MAX_BYTES);
+        this.sent.get(0).answered();
+        this.sent.get(1).answered();
+        this.sent.get(2).answered();
+
+        assertThat(sizes()).containsExactly(1, 1, 1, 1, 2, 2, 1);
+    }
+
+    @Test
+    void anUnknownEffectIsUnknownForAllAndEachGetsItsOwnException() {
+        send(0, 7);
+        this.sent.get(0).answered();
+        this.sent.get(4).answer().completeExceptionally(new StoreUnavailableException("lost", Effect.UNKNOWN, null));
+
+        assertThat(List.of(failureOf(4), failureOf(5), failureOf(6))).doesNotHaveDuplicates()
+            .allMatch((failure) -> failure.effect() == Effect.UNKNOWN && failure.getMessage().equals("lost"));
+        assertThat(failureOf(4)).isNotSameAs(failureOf(5));
+    }
+
+    @Test
+    void aRefusalIsResolvedForEachMessage() {
+        send(0, 7);
+        this.sent.get(0).answered();
+        this.sent.get(4).answer().completeExceptionally(new StoreRefusedException("no", Effect.NONE, null));
+
+        assertThat(sizes()).containsExactly(1, 1, 1, 1, 3, 1, 1, 1);
+        this.sent.get(5).answered();
+        this.sent.get(6).answer().completeExceptionally(new StoreRefusedException("still no", Effect.NONE, null));
+        assertThat(this.answers.get(4).join()).containsExactly(result("m4"));
+        assertThat(failureOf(5)).hasMessage("still no");
+        assertThat(this.answers.get(6)).isNotDone();
+    }
+
+    @Test
+    void theEarliestTimeLimitIsThatOfTheCall() {
+        send(0, 5);
+        this.nanos.addAndGet(Duration.ofSeconds(4).toNanos());
+        send(5, 6);
+        this.sent.get(0).answered();
+
+        assertThat(this.sent.get(0).limit()).isEqualTo(LIMIT);
+        assertThat(this.sent.get(4).ids()).containsExactly("m4", "m5");
+        assertThat(this.sent.get(4).limit()).isEqualTo(Duration.ofSeconds(6));
+    }
+
+    @Test
+    void aMessageThatWasNotSentWithinMostOfItsLimitIsNotStored() {
+        send(0, 5);
+        this.nanos.addAndGet(Duration.ofMillis(9500).toNanos());
+        send(5, 6);
+        this.sent.get(0).answer().completeExceptionally(new StoreUnavailableException("late", Effect.UNKNOWN, null));
+
+        assertThat(failureOf(4).effect()).isEqualTo(Effect.NONE);
+        assertThat(failureOf(0).effect()).isEqualTo(Effect.UNKNOWN);
+        assertThat(this.sent.get(4).ids()).containsExactly("m5");
+    }
+
+    @Test
+    void aCallerThatGivesUpCancelsNoOthersSend() {
+        send(0, 7);
+        this.answers.get(5).cancel(true);
+        this.answers.get(0).cancel(true);
+        this.sent.get(0).answered();
+        this.sent.get(4).answered();
+
+        assertThat(this.sent.get(4).ids()).containsExactly("m4", "m5", "m6");
+        assertThat(this.answers.get(4).join()).containsExactly(result("m4"));
+        assertThat(this.answers.get(6).join()).containsExactly(result("m6"));
+    }
+
+    @Test
+    void callsThatFailAtOnceLeaveNothingWaiting() {
+        SendMerger failing = new SendMerger((target, messages, limit) -> {
+            if (this.sent.size() < SendMerger.MAX_CALLS) {
+                return call(target, messages, limit);
+            }
+            throw new StoreUnavailableException("closed", Effect.NONE, null);
+        }, LIMIT, this.nanos::get);
+        List<CompletableFuture<List<SendResult>>> all = new ArrayList<>();
+        for (int i = 0; i < 100_000; i++) {
+            all.add(failing.schedule(TARGET,
+                    NewMessage.of("m" + i, DueTime.NOW, "{}".getBytes(StandardCharsets.US_ASCII))));
+        }
+        this.sent.forEach(Sent::answered);
+
+        assertThat(all).allMatch(CompletableFuture::isDone);
+    }
+
+}

@@ -1,0 +1,206 @@
+package io.delayqueue.template;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.delayqueue.MisfirePolicy;
+import io.delayqueue.PayloadTooLargeException;
+import io.delayqueue.QueueName;
+import io.delayqueue.ReceivedMessage;
+import io.delayqueue.ScheduleChangeResult;
+import io.delayqueue.ScheduleDefinition;
+import io.delayqueue.ScheduleOperations;
+import io.delayqueue.SchedulePage;
+import io.delayqueue.SchedulePutResult;
+import io.delayqueue.ScheduleStatus;
+import io.delayqueue.SkipReason;
+import io.delayqueue.consume.ConsumeSettings;
+import io.delayqueue.memory.InMemoryMessageStore;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.MessageEventRecorderFactory;
+import io.delayqueue.store.routing.QueueRegistrar;
+import io.delayqueue.store.routing.StoreComponents;
+import io.delayqueue.store.schedule.LocalSchedules;
+import io.delayqueue.store.schedule.ScheduleChange;
+import io.delayqueue.store.schedule.ScheduleRecord;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.core.ParameterizedTypeReference;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/** Verifies the operations on schedules, with a clock that the test moves. */
+class ScheduleTemplateTests {
+
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    private final AtomicLong micros = new AtomicLong(3_600_000_000L * 1_000);
+
+    private final InMemoryMessageStore store = new InMemoryMessageStore(TemplateFixture.CODEC, this.micros::get);
+
+    private final DelayQueueTemplate template = new DelayQueueTemplate(
+            new StoreComponents(this.store, this.store, this.store, TemplateFixture.PARTITIONS,
+                    MessageEventRecorderFactory.NONE, QueueRegistrar.NONE,
+                    new LocalSchedules(
+                            this.store.schedules(), TemplateFixture.CODEC, LocalSchedules.MISFIRE_THRESHOLD, "")),
+            TemplateFixture.CODEC,
+            new TemplateSettings(1000, false, TemplateFixture.AGES,
+                    (queue) -> new ConsumeSettings(TemplateFixture.LEASE, 2, 2, ExpiryPolicy.DROP,
+                            Duration.ofSeconds(20), (failures) -> Duration.ZERO)),
+            (event) -> {
+            }, System::nanoTime);
+
+    private final ScheduleOperations schedules = this.template.schedules("q");
+
+    private static ScheduleDefinition hourly() {
+        return ScheduleDefinition.fixedRate("hourly", HOUR).payload(Map.of("number", 42)).build();
+    }
+
+    private Instant now() {
+        return Instant.ofEpochMilli(this.micros.get() / 1_000);
+    }
+
+    private void advance(Duration time) {
+        this.micros.addAndGet(time.toNanos() / 1_000);
+    }
+
+    private ScheduleStatus status() {
+        return this.schedules.find("hourly").orElseThrow();
+    }
+
+    @Test
+    void aScheduleThatWasPutIsFoundAndListed() {
+        assertThat(this.schedules.put(hourly())).isEqualTo(SchedulePutResult.CREATED);
+        assertThat(this.schedules.put(hourly())).isEqualTo(SchedulePutResult.UNCHANGED);
+
+        assertThat(status()).satisfies((schedule) -> {
+            assertThat(schedule.queue()).isEqualTo("q");
+            assertThat(schedule.definition().fixedRate()).contains(HOUR);
+            assertThat(schedule.payload()).isEqualTo("{\"number\":42}");
+            assertThat(schedule.owner()).isNull();
+            assertThat(schedule.nextAt()).isEqualTo(now().plus(HOUR));
+            assertThat(schedule.lastAt()).isNull();
+        });
+        assertThat(this.schedules.list(null, 10).schedules()).extracting(ScheduleStatus::name)
+            .containsExactly("hourly");
+        assertThat(this.schedules.preview("hourly", 2)).containsExactly(now().plus(HOUR), now().plus(HOUR).plus(HOUR));
+        assertThat(this.schedules.find("other")).isEmpty();
+        assertThat(this.schedules.preview("other", 2)).isEmpty();
+    }
+
+    @Test
+    void otherSettingsWithTheSameTimesKeepTheChain() {
+        this.schedules.put(hourly());
+        advance(HOUR.minusMinutes(1));
+        Instant next = status().nextAt();
+
+        assertThat(this.schedules.put(hourly().toBuilder().priority(9).build())).isEqualTo(SchedulePutResult.REPLACED);
+
+        assertThat(status().nextAt()).isEqualTo(next);
+        assertThat(status().definition().priority()).isEqualTo(9);
+    }
+
+    @Test
+    void otherTimesBeginAfterNowAndOnesThatAreDueAreDecidedBefore() {
+        this.schedules.put(hourly());
+        advance(HOUR.plusSeconds(5));
+        Instant due = status().nextAt();
+
+        this.schedules.put(ScheduleDefinition.fixedRate("hourly", HOUR.multipliedBy(24)).build());
+
+        assertThat(status().lastAt()).isEqualTo(due);
+        assertThat(status().nextAt()).isAfter(now()).isEqualTo(this.schedules.preview("hourly", 1).get(0));
+        assertThat(receive().id()).isEqualTo("@hourly@" + due.toEpochMilli());
+    }
+
+    @Test
+    void aPauseSkipsWhatIsDueUntilTheResumption() {
+        this.schedules.put(hourly().toBuilder().misfire(MisfirePolicy.ALL).build());
+        assertThat(this.schedules.pause("hourly")).isEqualTo(ScheduleChangeResult.DONE);
+        assertThat(this.schedules.pause("hourly")).isEqualTo(ScheduleChangeResult.UNCHANGED);
+        advance(HOUR.multipliedBy(3));
+
+        assertThat(this.schedules.resume("hourly")).isEqualTo(ScheduleChangeResult.DONE);
+
+        assertThat(status().paused()).isFalse();
+        assertThat(status().skipped()).isEqualTo(Map.of(SkipReason.PAUSED, 3L));
+        assertThat(status().nextAt()).isEqualTo(now().plus(HOUR));
+        assertThat(this.schedules.pause("other")).isEqualTo(ScheduleChangeResult.NOT_FOUND);
+    }
+
+    @Test
+    void aTriggeredOccurrenceIsSentNow() {
+        this.schedules.put(hourly());
+
+        assertThat(this.schedules.trigger("hourly")).isPresent();
+
+        assertThat(receive()).satisfies((message) -> {
+            assertThat(message.id()).isEqualTo("@hourly@%d-triggered", now().toEpochMilli());
+            assertThat(message.payload(new ParameterizedTypeReference<Map<String, Integer>>() {
+            })).isEqualTo(Map.of("number", 42));
+        });
+        assertThat(status().nextAt()).isEqualTo(now().plus(HOUR));
+        assertThat(status().sent()).isZero();
+    }
+
+    @Test
+    void aRemovedScheduleIsGoneAndMayBePutAgain() {
+        this.schedules.put(hourly());
+
+        assertThat(this.schedules.remove("hourly")).isEqualTo(ScheduleChangeResult.DONE);
+        assertThat(this.schedules.remove("hourly")).isEqualTo(ScheduleChangeResult.NOT_FOUND);
+        assertThat(this.schedules.find("hourly")).isEmpty();
+        assertThat(this.schedules.put(hourly())).isEqualTo(SchedulePutResult.CREATED);
+    }
+
+    @Test
+    void allSchedulesAreListedByPages() {
+        for (int i = 0; i < 25; i++) {
+            this.schedules.put(ScheduleDefinition.fixedRate("schedule-" + i, HOUR.plusSeconds(i)).build());
+        }
+        List<String> names = new ArrayList<>();
+        String cursor = null;
+        do {
+            SchedulePage page = this.schedules.list(cursor, 10);
+            page.schedules().forEach((schedule) -> names.add(schedule.name()));
+            cursor = page.nextCursor();
+        }
+        while (cursor != null);
+
+        assertThat(names).hasSize(25).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void whatIsNotValidIsRejected() {
+        ScheduleDefinition large = hourly().toBuilder().payload("x".repeat(2_000)).build();
+        assertThatExceptionOfType(PayloadTooLargeException.class).isThrownBy(() -> this.schedules.put(large));
+        assertThatIllegalArgumentException().isThrownBy(() -> this.schedules.pause("not a name"));
+        assertThatIllegalArgumentException().isThrownBy(() -> this.schedules.list(null, 101));
+        assertThatIllegalArgumentException().isThrownBy(() -> this.schedules.list("nonsense", 10));
+        assertThatIllegalArgumentException().isThrownBy(() -> this.schedules.preview("hourly", 0));
+    }
+
+    @Test
+    void aScheduleThatIsNotReadableHidesNoOthers() {
+        this.schedules.put(hourly());
+        this.store.schedules()
+            .change(new QueueName("q"),
+                    new ScheduleChange("broken", null, new ScheduleRecord(1, 0, 0, 0, 0, 0, false, "", "{}\n1"), null,
+                            null))
+            .join();
+
+        assertThat(this.schedules.list(null, 10).schedules()).extracting(ScheduleStatus::name)
+            .containsExactly("hourly");
+    }
+
+    private ReceivedMessage receive() {
+        return this.template.receive("q", Duration.ZERO).orElse(null);
+    }
+
+}

@@ -1,0 +1,69 @@
+package io.delayqueue.migrate.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Describes what a step found and did.
+ *
+ * @param step the name of the step
+ * @param source the name of the source
+ * @param startedAt when it began
+ * @param endedAt when it ended
+ * @param stopped whether it was stopped early
+ * @param queues the queues of the source
+ * @param problems what is left to do before the migration is complete; one sentence each
+ * @param notes remarks, one sentence each
+ */
+record MigrationReport(String step, String source, Instant startedAt, Instant endedAt, boolean stopped,
+        List<QueueReport> queues, List<String> problems, List<String> notes) {
+
+    private static final JsonMapper MAPPER = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+
+    /** Returns whether nothing is left to do. */
+    boolean done() {
+        return this.problems.isEmpty() && !this.stopped;
+    }
+
+    /** Writes the report as JSON and as text. */
+    void writeTo(Path path) {
+        try {
+            Path directory = path.toAbsolutePath().getParent();
+            if (directory != null) {
+                Files.createDirectories(directory);
+            }
+            Files.writeString(Path.of(path + "-" + this.step + ".json"), MAPPER.writeValueAsString(this) + "\n");
+            Files.writeString(Path.of(path + "-" + this.step + ".txt"), asText() + "\n");
+        }
+        catch (IOException ex) {
+            throw new IllegalArgumentException("--report=%s is not valid: the report cannot be written: %s"
+                .formatted(path, ex.getClass().getSimpleName()), ex);
+        }
+    }
+
+    /** Returns the report as text. */
+    String asText() {
+        List<String> lines = new ArrayList<>();
+        Duration time = Duration.between(this.startedAt, this.endedAt);
+        lines.add("delayqueue-migrate %s, source %s, %s, %.1f s%s".formatted(this.step, this.source, this.startedAt,
+                time.toMillis() / 1000.0, this.stopped ? ", stopped early" : ""));
+        for (QueueReport queue : this.queues) {
+            lines.add("");
+            lines.addAll(queue.lines());
+        }
+        lines.add("");
+        this.problems.forEach((problem) -> lines.add("TO DO  " + problem));
+        this.notes.forEach((note) -> lines.add("Note   " + note));
+        lines.add(done() ? "Result: done" : "Result: not complete");
+        return String.join("\n", lines);
+    }
+
+}

@@ -1,0 +1,134 @@
+package io.delayqueue.migrate.cli;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+import io.delayqueue.migrate.MigrationSource;
+import io.delayqueue.migrate.PayloadDecoder;
+import io.delayqueue.migrate.engine.DryRun;
+import io.delayqueue.migrate.engine.Migration;
+import io.delayqueue.migrate.engine.Migration.QueueMoves;
+import io.delayqueue.migrate.engine.Pace;
+import io.delayqueue.migrate.engine.PayloadDecoders;
+import io.delayqueue.migrate.SourceStatus;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Moves entries, with or without an end. */
+abstract class MoveCommand extends StepCommand {
+
+    @Mixin
+    private final TargetArguments targetArguments = new TargetArguments();
+
+    @Option(names = "--payload", paramLabel = "NAME", defaultValue = "json",
+            description = "json, string, or the class of a PayloadDecoder. Default: ${DEFAULT-VALUE}")
+    private String payload = "json";
+
+    @Option(names = "--batch", paramLabel = "NUMBER", defaultValue = "500",
+            description = "entries of a batch, 1 to 1000; a kill may repeat the messages of one. "
+                    + "Default: ${DEFAULT-VALUE}")
+    private int batch;
+
+    @Option(names = "--rate", paramLabel = "NUMBER", defaultValue = "0",
+            description = "entries per second; 0 for no limit, the default")
+    private int rate;
+
+    @Option(names = "--dry-run", description = "read and decode every entry, and change nothing")
+    private boolean dryRun;
+
+    @Override
+    void check() {
+        this.targetArguments.check();
+        PayloadDecoders.named(this.payload);
+        pace();
+    }
+
+    private Pace pace() {
+        return new Pace(this.batch, this.rate, System::nanoTime);
+    }
+
+    @Override
+    final MigrationReport run(MigrationSource source) {
+        if (isEndless() && !source.canFollow()) {
+            throw new IllegalArgumentException("This source cannot be followed as it is: give the statement that takes "
+                    + "a row away from the application, --source-option=update=..., or use copy");
+        }
+        PayloadDecoder decoder = PayloadDecoders.named(this.payload);
+        if (this.dryRun) {
+            return dryRun(source, decoder);
+        }
+        List<String> problems = new ArrayList<>();
+        Map<String, @Nullable String> queues = queues(source, problems);
+        if (!problems.isEmpty()) {
+            return report(List.of(), problems, List.of());
+        }
+        long waiting = queues.entrySet()
+            .stream()
+            .filter((queue) -> queue.getValue() != null)
+            .mapToLong((queue) -> source.status(queue.getKey()).waiting())
+            .sum();
+        Map<String, QueueMoves> moves;
+        try (TargetArguments.Target target = this.targetArguments.open(sourceArguments());
+                ProgressBar progress = new ProgressBar(err(), isEndless() ? 0 : waiting, System::nanoTime)) {
+            moves = move(new Migration(source, target.queues(), decoder,
+                    new Migration.Settings(mapping(), pace(), stop(), progress, System::nanoTime)));
+        }
+        return moved(source, moves);
+    }
+
+    private MigrationReport moved(MigrationSource source, Map<String, QueueMoves> moves) {
+        List<QueueReport> reports = new ArrayList<>();
+        List<String> problems = new ArrayList<>();
+        moves.forEach((queue, counts) -> {
+            SourceStatus status = source.status(queue);
+            String target = mapping().target(queue).orElseThrow();
+            reports.add(QueueReport.of(queue, target, status, counts));
+            if (status.unreadable() > 0) {
+                problems
+                    .add(("%,d entries of queue '%s' are unreadable. They are kept, and decoded again by the next run: "
+                            + "fix --payload")
+                        .formatted(status.unreadable(), queue));
+            }
+        });
+        return report(reports, problems, notes(moves));
+    }
+
+    private static List<String> notes(Map<String, QueueMoves> moves) {
+        long repeated = moves.values().stream().mapToLong(QueueMoves::repeated).sum();
+        return (repeated == 0) ? List.of() : List
+            .of(("%,d entries had been taken by a run that was interrupted, and were sent again. At most so many "
+                    + "messages are handled twice by new consumers: those that had been handled before")
+                .formatted(repeated));
+    }
+
+    private MigrationReport dryRun(MigrationSource source, PayloadDecoder decoder) {
+        List<String> problems = new ArrayList<>();
+        List<QueueReport> reports = new ArrayList<>();
+        queues(source, problems).forEach((queue, target) -> {
+            if (target == null) {
+                return;
+            }
+            DryRun.Counts counts = DryRun.of(source, decoder, queue, target, stop()::isStopped);
+            Map<String, Long> run = new LinkedHashMap<>();
+            run.put("can be sent", counts.readable());
+            run.put("would be dropped", counts.dropped());
+            run.put("unreadable", counts.unreadable());
+            reports.add(new QueueReport(queue, target, source.status(queue), run, counts.examples()));
+            if (counts.unreadable() > 0) {
+                problems.add("%,d entries of queue '%s' are unreadable with --payload=%s".formatted(counts.unreadable(),
+                        queue, this.payload));
+            }
+        });
+        return report(reports, problems, List.of(PLAN_ONLY));
+    }
+
+    /** Returns whether entries are moved that come later. */
+    abstract boolean isEndless();
+
+    /** Moves the entries. */
+    abstract Map<String, QueueMoves> move(Migration migration);
+
+}

@@ -1,0 +1,79 @@
+package io.delayqueue.migrate.engine;
+
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.MessageLimits;
+import io.delayqueue.PayloadConversionException;
+import io.delayqueue.migrate.PayloadDecoder;
+import io.delayqueue.migrate.SourceEntry;
+import org.jspecify.annotations.Nullable;
+
+/** Builds the messages of entries. */
+final class EntryMessages {
+
+    /** Names the entry, where the id of the message does not. */
+    static final String ENTRY_HEADER = "migrate-entry";
+
+    /** Holds the id in the source, where that of the message is another. */
+    static final String SOURCE_ID_HEADER = "migrate-source-id";
+
+    private final PayloadDecoder decoder;
+
+    EntryMessages(PayloadDecoder decoder) {
+        this.decoder = decoder;
+    }
+
+    /**
+     * Returns the message of an entry.
+     * @throws Exception if it cannot be moved; see {@link #reason}
+     */
+    DelayedMessage of(String queue, SourceEntry entry) throws Exception {
+        if (entry.problem() != null || entry.dueAt() == null) {
+            throw new IllegalArgumentException(entry.problem());
+        }
+        Object payload = this.decoder.decode(entry);
+        DelayedMessage.Builder message = DelayedMessage.builder(queue, payload)
+            .dueAt(entry.dueAt())
+            .id(entry.id())
+            .priority(entry.priority());
+        entry.headers().forEach(message::header);
+        String id = this.decoder.id(entry, payload);
+        if (id != null) {
+            if (isValid(id)) {
+                message.id(id).header(ENTRY_HEADER, entry.id());
+            }
+            else {
+                message.header(SOURCE_ID_HEADER, id);
+            }
+        }
+        return message.build();
+    }
+
+    private static boolean isValid(String id) {
+        try {
+            MessageLimits.requireId(id);
+            return true;
+        }
+        catch (IllegalArgumentException ex) {
+            return false;
+        }
+    }
+
+    /** Returns a reason that does not quote the payload. */
+    static String reason(Exception ex) {
+        String message = (ex instanceof IllegalArgumentException || ex instanceof PayloadConversionException)
+                ? ex.getMessage() : null;
+        return (message != null) ? message : ex.getClass().getName();
+    }
+
+    /** Returns why an entry cannot be moved; {@code null} if its message can be built. */
+    @Nullable String problem(String queue, SourceEntry entry) {
+        try {
+            of(queue, entry);
+            return null;
+        }
+        catch (Exception ex) {
+            return reason(ex);
+        }
+    }
+
+}

@@ -1,0 +1,347 @@
+package io.delayqueue.migrate.engine;
+
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.migrate.MigrationSource;
+import io.delayqueue.migrate.PayloadDecoder;
+import io.delayqueue.migrate.Settlement;
+import io.delayqueue.migrate.SourceEntry;
+import io.delayqueue.migrate.SourceInUseException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Moves entries in batches: takes them out of the source, sends them, and settles them.
+ * Entries that an earlier run has taken and not settled are sent first. Not thread-safe.
+ */
+public final class Migration {
+
+    private static final Logger logger = LoggerFactory.getLogger(Migration.class);
+
+    private static final Duration RETRY_DELAY = Duration.ofSeconds(1);
+
+    /** A target or source that is away for longer ends the run. */
+    private static final int MAX_ATTEMPTS = 600;
+
+    /** More seconds than a queue is reserved for a process that was killed. */
+    private static final int MAX_OWN_ATTEMPTS = 15;
+
+    /** How often queues are searched that did not exist before. */
+    private static final Duration SEARCH_INTERVAL = Duration.ofSeconds(10);
+
+    /** A search may read all names of a Redis, and must not be what the run does most. */
+    private static final int PAUSE_PER_SEARCH = 20;
+
+    private static final SecureRandom RANDOM = new SecureRandom();
+
+    private final MigrationSource source;
+
+    private final EntrySender sender;
+
+    private final QueueMapping mapping;
+
+    private final Pace pace;
+
+    private final StopSignal stop;
+
+    private final ProgressListener progress;
+
+    private final LongSupplier nanoTime;
+
+    private final Map<String, QueueMoves> moves = new TreeMap<>();
+
+    public Migration(MigrationSource source, DelayQueueOperations queues, PayloadDecoder decoder, Settings settings) {
+        this.source = source;
+        this.sender = new EntrySender(queues, decoder);
+        this.mapping = settings.mapping();
+        this.pace = settings.pace();
+        this.stop = settings.stop();
+        this.progress = settings.progress();
+        this.nanoTime = settings.nanoTime();
+    }
+
+    /** Moves entries until none is left that can be taken. */
+    public Map<String, QueueMoves> copy() {
+        Map<String, String> targets = targets();
+        prepare(targets);
+        while (!this.stop.isStopped() && round(targets) > 0) {
+            logger.trace("Further entries may wait");
+        }
+        return this.moves;
+    }
+
+    /**
+     * Moves entries until the run is stopped, or until none was found for some time.
+     * @param poll how long to wait after a round that found nothing
+     * @param untilIdle when to end; zero for never
+     */
+    public Map<String, QueueMoves> follow(Duration poll, Duration untilIdle) {
+        Map<String, String> targets = new LinkedHashMap<>();
+        long idleRounds = 0;
+        long nextSearch = this.nanoTime.getAsLong();
+        while (!this.stop.isStopped()) {
+            long now = this.nanoTime.getAsLong();
+            if (now - nextSearch >= 0) {
+                Map<String, String> found = targets();
+                nextSearch = nextSearch(now, this.nanoTime.getAsLong());
+                found.keySet().removeAll(targets.keySet());
+                prepare(found);
+                targets.putAll(found);
+            }
+            if (round(targets) > 0) {
+                idleRounds = 0;
+                continue;
+            }
+            idleRounds++;
+            if (!untilIdle.isZero() && poll.multipliedBy(idleRounds).compareTo(untilIdle) >= 0) {
+                break;
+            }
+            this.stop.pause(poll);
+        }
+        return this.moves;
+    }
+
+    private static long nextSearch(long started, long ended) {
+        return ended + Math.max(SEARCH_INTERVAL.toNanos(), PAUSE_PER_SEARCH * (ended - started));
+    }
+
+    /** Returns the queues to move, each with the queue to which it is moved. */
+    public Map<String, String> targets() {
+        TreeSet<String> names = new TreeSet<>(retried(this.source::queues));
+        names.addAll(this.mapping.names());
+        Map<String, String> targets = new LinkedHashMap<>();
+        names.forEach((name) -> this.mapping.target(name).ifPresent((target) -> targets.put(name, target)));
+        return targets;
+    }
+
+    private void prepare(Map<String, String> targets) {
+        targets.forEach((queue, target) -> {
+            this.moves.put(queue, new QueueMoves());
+            own(queue);
+            resume(queue, target, true);
+            retried(() -> {
+                this.source.reopen(queue, this.stop::isStopped);
+                return true;
+            });
+            resume(queue, target, false);
+        });
+    }
+
+    /** Reserves a queue. A process that was killed keeps its queues for some seconds. */
+    private void own(String queue) {
+        for (int attempt = 1; !this.stop.isStopped(); attempt++) {
+            try {
+                retried(() -> {
+                    this.source.own(queue);
+                    return true;
+                });
+                return;
+            }
+            catch (SourceInUseException ex) {
+                if (attempt == MAX_OWN_ATTEMPTS) {
+                    throw ex;
+                }
+                this.stop.pause(RETRY_DELAY);
+            }
+        }
+    }
+
+    /** Sends what was taken and is not settled. */
+    private void resume(String queue, String target, boolean interrupted) {
+        while (!this.stop.isStopped()) {
+            List<SourceEntry> entries = retried(() -> this.source.unsettled(queue, this.pace.batch()));
+            if (entries.isEmpty()) {
+                return;
+            }
+            if (interrupted) {
+                count(queue, "repeated", entries.size());
+            }
+            moves(queue).repeated += interrupted ? entries.size() : 0;
+            sendAndSettle(queue, target, entries);
+        }
+    }
+
+    private int round(Map<String, String> targets) {
+        int moved = 0;
+        for (Map.Entry<String, String> queue : targets.entrySet()) {
+            if (this.stop.isStopped()) {
+                break;
+            }
+            String batch = batchName();
+            List<SourceEntry> entries = retried(() -> this.source.take(queue.getKey(), batch, this.pace.batch()));
+            if (!entries.isEmpty()) {
+                sendAndSettle(queue.getKey(), queue.getValue(), entries);
+                moved += entries.size();
+            }
+        }
+        return moved;
+    }
+
+    private void sendAndSettle(String queue, String target, List<SourceEntry> entries) {
+        EntrySender.Sent sent = retried(() -> this.sender.send(target, entries));
+        retried(() -> {
+            this.source.settle(queue, sent.settlements());
+            return true;
+        });
+        count(queue, "kept", sent.kept());
+        count(queue, "renamed", sent.renamed());
+        moves(queue).add(sent);
+        this.progress.moved(queue, entries.size());
+        this.stop.pause(this.pace.after(entries.size()));
+    }
+
+    private void count(String queue, String name, int number) {
+        if (number > 0) {
+            retried(() -> {
+                this.source.count(queue, name, number);
+                return true;
+            });
+        }
+    }
+
+    private QueueMoves moves(String queue) {
+        return this.moves.computeIfAbsent(queue, (name) -> new QueueMoves());
+    }
+
+    /**
+     * Repeats a call that fails, for ten minutes at most. All calls can be repeated.
+     */
+    private <T> T retried(Supplier<T> call) {
+        for (int attempt = 1;; attempt++) {
+            try {
+                return call.get();
+            }
+            catch (RuntimeException ex) {
+                if (this.stop.isStopped() || attempt == MAX_ATTEMPTS || !isPassing(ex)) {
+                    throw ex;
+                }
+                logger.warn("Retrying in {} s: {}", RETRY_DELAY.toSeconds(), ex.getMessage());
+                this.stop.pause(RETRY_DELAY);
+            }
+        }
+    }
+
+    /** Returns whether a failure may pass, such as that of a connection. */
+    private boolean isPassing(RuntimeException ex) {
+        return ex instanceof DelayQueueException || this.source.isPassing(ex);
+    }
+
+    private static String batchName() {
+        byte[] bytes = new byte[12];
+        RANDOM.nextBytes(bytes);
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
+    }
+
+    /**
+     * Holds the settings of a run.
+     *
+     * @param mapping the queues to move
+     * @param pace the limits
+     * @param stop ends the run
+     * @param progress is notified of batches
+     * @param nanoTime the time in nanoseconds
+     */
+    public record Settings(QueueMapping mapping, Pace pace, StopSignal stop, ProgressListener progress,
+            LongSupplier nanoTime) {
+    }
+
+    /** Receives the progress of a run, on its thread. */
+    @FunctionalInterface
+    public interface ProgressListener {
+
+        /** Receives the number of entries of a batch that were settled. */
+        void moved(String queue, int number);
+
+    }
+
+    /** Counts what this run has moved out of a queue. */
+    public static final class QueueMoves {
+
+        /** Unreadable entries that are shown. */
+        private static final int EXAMPLES = 20;
+
+        private long sent;
+
+        private long dropped;
+
+        private long unreadable;
+
+        private long kept;
+
+        private long renamed;
+
+        private long repeated;
+
+        private final List<Settlement> examples = new ArrayList<>();
+
+        private void add(EntrySender.Sent batch) {
+            this.kept += batch.kept();
+            this.renamed += batch.renamed();
+            for (Settlement settlement : batch.settlements()) {
+                switch (settlement.outcome()) {
+                    case SENT -> this.sent++;
+                    case DROPPED -> this.dropped++;
+                    case UNREADABLE -> {
+                        this.unreadable++;
+                        if (this.examples.size() < EXAMPLES) {
+                            this.examples.add(settlement);
+                        }
+                    }
+                }
+            }
+        }
+
+        /** Returns the number of entries that were sent. */
+        public long sent() {
+            return this.sent;
+        }
+
+        /** Returns the number of entries that need not be moved. */
+        public long dropped() {
+            return this.dropped;
+        }
+
+        /** Returns the number of entries that cannot be moved. */
+        public long unreadable() {
+            return this.unreadable;
+        }
+
+        /** Returns the number of entries that the queue held already. */
+        public long kept() {
+            return this.kept;
+        }
+
+        /** Returns the number of entries that were sent under another id. */
+        public long renamed() {
+            return this.renamed;
+        }
+
+        /**
+         * Returns the number of entries that an interrupted run had taken. It may have
+         * sent them, and new consumers may have handled some, so that these are handled
+         * twice.
+         */
+        public long repeated() {
+            return this.repeated;
+        }
+
+        /** Returns some of the unreadable entries. */
+        public List<Settlement> examples() {
+            return List.copyOf(this.examples);
+        }
+
+    }
+
+}

@@ -1,0 +1,7 @@
+/**
+ * The steps of a migration. Read first: {@link io.delayqueue.migrate.engine.Migration}.
+ */
+@NullMarked
+package io.delayqueue.migrate.engine;
+
+import org.jspecify.annotations.NullMarked;

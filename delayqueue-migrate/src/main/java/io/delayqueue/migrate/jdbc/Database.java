@@ -1,0 +1,226 @@
+package io.delayqueue.migrate.jdbc;
+
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.SQLNonTransientConnectionException;
+import java.sql.SQLRecoverableException;
+import java.sql.SQLTransientException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Properties;
+
+import io.delayqueue.migrate.SourceException;
+import io.delayqueue.migrate.SourceOptions;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Connects to the database of a source, and connects again after a failure. Not
+ * thread-safe.
+ */
+final class Database implements AutoCloseable {
+
+    /** States of deadlocks and of transactions that could not be serialized. */
+    private static final List<String> PASSING_STATES = List.of("40", "08", "57");
+
+    private final String url;
+
+    private final Properties credentials = new Properties();
+
+    private @Nullable Connection connection;
+
+    Database(SourceOptions options) {
+        if (!options.url().startsWith("jdbc:")) {
+            throw new IllegalArgumentException("--source-url is not a URL of JDBC: use one that begins with jdbc:, and "
+                    + "name the jar of its driver by java -Dloader.path=driver.jar");
+        }
+        this.url = options.url();
+        if (options.user() != null) {
+            this.credentials.setProperty("user", options.user());
+        }
+        if (options.password() != null) {
+            this.credentials.setProperty("password", options.password());
+        }
+    }
+
+    /**
+     * Runs statements in a transaction, which is rolled back if they fail.
+     * @throws DatabaseException if they fail
+     */
+    <T> T inTransaction(Work<T> work) {
+        try {
+            Connection current = connect();
+            try {
+                T result = work.on(current);
+                current.commit();
+                return result;
+            }
+            catch (SQLException | RuntimeException ex) {
+                current.rollback();
+                throw ex;
+            }
+        }
+        catch (SQLException ex) {
+            if (isPassing(ex)) {
+                close();
+            }
+            throw new DatabaseException(ex);
+        }
+    }
+
+    private Connection connect() throws SQLException {
+        Connection current = this.connection;
+        if (current == null || current.isClosed()) {
+            current = DriverManager.getConnection(this.url, this.credentials);
+            current.setAutoCommit(false);
+            this.connection = current;
+        }
+        return current;
+    }
+
+    static boolean isPassing(SQLException failure) {
+        String state = failure.getSQLState();
+        return failure instanceof SQLTransientException || failure instanceof SQLRecoverableException
+                || failure instanceof SQLNonTransientConnectionException
+                || (state != null && PASSING_STATES.stream().anyMatch(state::startsWith));
+    }
+
+    /** Returns the end of a query that limits its rows. */
+    static String limit(Connection connection, int rows) throws SQLException {
+        String product = product(connection);
+        return (product.contains("mysql") || product.contains("mariadb")) ? " LIMIT " + rows
+                : product.contains("microsoft") ? " OFFSET 0 ROWS FETCH FIRST " + rows + " ROWS ONLY"
+                        : " FETCH FIRST " + rows + " ROWS ONLY";
+    }
+
+    /** Returns the type of columns that hold payloads. */
+    static String bytesType(Connection connection) throws SQLException {
+        String product = product(connection);
+        if (product.contains("postgres")) {
+            return "BYTEA";
+        }
+        if (product.contains("mysql") || product.contains("mariadb")) {
+            return "LONGBLOB";
+        }
+        return product.contains("microsoft") ? "VARBINARY(MAX)" : "BLOB";
+    }
+
+    private static String product(Connection connection) throws SQLException {
+        return connection.getMetaData().getDatabaseProductName().toLowerCase(Locale.ROOT);
+    }
+
+    /** Returns whether there is a table, whatever the case of its name. */
+    static boolean hasTable(Connection connection, String name) throws SQLException {
+        for (String spelling : List.of(name, name.toUpperCase(Locale.ROOT), name.toLowerCase(Locale.ROOT))) {
+            try (ResultSet tables = connection.getMetaData()
+                .getTables(connection.getCatalog(), connection.getSchema(), spelling, null)) {
+                if (tables.next()) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Runs a statement, and returns the number of rows. */
+    static int update(Connection connection, String sql, Object... arguments) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            bind(statement, arguments);
+            return statement.executeUpdate();
+        }
+    }
+
+    /** Runs a statement for each list of arguments, and returns the numbers of rows. */
+    static int[] updateEach(Connection connection, String sql, List<Object[]> arguments) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (Object[] row : arguments) {
+                bind(statement, row);
+                statement.addBatch();
+            }
+            return statement.executeBatch();
+        }
+    }
+
+    /** Reads rows. */
+    static <T> List<T> query(Connection connection, RowReader<T> reader, String sql, Object... arguments)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            bind(statement, arguments);
+            try (ResultSet rows = statement.executeQuery()) {
+                List<T> all = new ArrayList<>();
+                while (rows.next()) {
+                    all.add(reader.read(rows));
+                }
+                return all;
+            }
+        }
+    }
+
+    private static void bind(PreparedStatement statement, Object[] arguments) throws SQLException {
+        for (int i = 0; i < arguments.length; i++) {
+            if (arguments[i] instanceof byte[] bytes) {
+                statement.setBytes(i + 1, bytes);
+            }
+            else {
+                statement.setObject(i + 1, arguments[i]);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        Connection current = this.connection;
+        this.connection = null;
+        if (current != null) {
+            try {
+                current.close();
+            }
+            catch (SQLException ex) {
+                // It is broken, and the next call opens another.
+            }
+        }
+    }
+
+    /** Uses a connection. */
+    @FunctionalInterface
+    interface Work<T> {
+
+        T on(Connection connection) throws SQLException;
+
+    }
+
+    /** Reads a row. */
+    @FunctionalInterface
+    interface RowReader<T> {
+
+        T read(ResultSet row) throws SQLException;
+
+    }
+
+    /** Reports a failure of the database. Its message contains no credentials. */
+    static final class DatabaseException extends SourceException {
+
+        private static final long serialVersionUID = 1L;
+
+        private final boolean passing;
+
+        DatabaseException(SQLException cause) {
+            super("The database of the source answers: SQL state %s, %s".formatted(cause.getSQLState(),
+                    firstLine(String.valueOf(cause.getMessage()))), cause);
+            this.passing = Database.isPassing(cause);
+        }
+
+        private static String firstLine(String text) {
+            return text.lines().findFirst().orElse("").replaceAll("jdbc:\\S+", "jdbc:...");
+        }
+
+        boolean isPassing() {
+            return this.passing;
+        }
+
+    }
+
+}

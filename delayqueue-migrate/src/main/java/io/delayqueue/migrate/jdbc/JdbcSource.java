@@ -1,0 +1,151 @@
+package io.delayqueue.migrate.jdbc;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
+
+import io.delayqueue.migrate.EntryPage;
+import io.delayqueue.migrate.MigrationSource;
+import io.delayqueue.migrate.Settlement;
+import io.delayqueue.migrate.SourceEntry;
+import io.delayqueue.migrate.SourceOptions;
+import io.delayqueue.migrate.SourceStatus;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps the records of taken entries in the database of the source. The take is one
+ * transaction, which removes entries from the source and adds them to the records.
+ */
+abstract class JdbcSource implements MigrationSource {
+
+    private final TakenRows rows;
+
+    private @Nullable Database database;
+
+    JdbcSource(String name) {
+        this.rows = new TakenRows(name, InstantSource.system());
+    }
+
+    @Override
+    public void open(SourceOptions options) {
+        this.database = new Database(options);
+    }
+
+    /** Returns the queues that hold entries. */
+    abstract List<String> queues(Connection connection) throws SQLException;
+
+    /** Returns what waits in a queue. */
+    abstract TakenRows.Waiting waiting(Connection connection, String queue) throws SQLException;
+
+    /** Removes entries from the source, and returns them. */
+    abstract List<SourceEntry> remove(Connection connection, String queue, String batch, int limit) throws SQLException;
+
+    final TakenRows rows() {
+        return this.rows;
+    }
+
+    final Database database() {
+        if (this.database == null) {
+            throw new IllegalStateException("The source is not open");
+        }
+        return this.database;
+    }
+
+    @Override
+    public final boolean isPassing(RuntimeException failure) {
+        return failure instanceof Database.DatabaseException ex && ex.isPassing();
+    }
+
+    @Override
+    public final List<String> queues() {
+        return database().inTransaction((connection) -> {
+            TreeSet<String> names = new TreeSet<>(queues(connection));
+            names.addAll(this.rows.queues(connection));
+            return List.copyOf(names);
+        });
+    }
+
+    @Override
+    public final SourceStatus status(String queue) {
+        return database()
+            .inTransaction((connection) -> this.rows.status(connection, queue, waiting(connection, queue)));
+    }
+
+    @Override
+    public final void own(String queue) {
+        database().inTransaction((connection) -> {
+            TakenRows.create(connection);
+            this.rows.own(connection, queue);
+            return true;
+        });
+    }
+
+    @Override
+    public final List<SourceEntry> take(String queue, String batch, int limit) {
+        return database().inTransaction((connection) -> {
+            this.rows.own(connection, queue);
+            List<SourceEntry> before = this.rows.takenBefore(connection, queue, batch);
+            if (!before.isEmpty()) {
+                return before;
+            }
+            List<SourceEntry> entries = remove(connection, queue, batch, limit);
+            this.rows.add(connection, queue, entries);
+            return entries;
+        });
+    }
+
+    @Override
+    public final List<SourceEntry> unsettled(String queue, int limit) {
+        return database().inTransaction((connection) -> this.rows.unsettled(connection, queue, limit));
+    }
+
+    @Override
+    public final void reopen(String queue, BooleanSupplier stopped) {
+        database().inTransaction((connection) -> {
+            this.rows.reopen(connection, queue);
+            return true;
+        });
+    }
+
+    @Override
+    public final void settle(String queue, List<Settlement> settlements) {
+        database().inTransaction((connection) -> {
+            this.rows.settle(connection, queue, settlements);
+            return true;
+        });
+    }
+
+    @Override
+    public final EntryPage sent(String queue, @Nullable String cursor, int limit) {
+        return database().inTransaction((connection) -> this.rows.sent(connection, queue, cursor, limit));
+    }
+
+    @Override
+    public final void count(String queue, String name, long number) {
+        database().inTransaction((connection) -> {
+            this.rows.count(connection, queue, name, number);
+            return true;
+        });
+    }
+
+    @Override
+    public final void finish(String queue, BooleanSupplier stopped) {
+        database().inTransaction((connection) -> {
+            if (this.rows.queues(connection).contains(queue)) {
+                this.rows.finish(connection, queue);
+            }
+            return true;
+        });
+    }
+
+    @Override
+    public void close() {
+        if (this.database != null) {
+            this.database.close();
+        }
+    }
+
+}

@@ -1,0 +1,278 @@
+package io.delayqueue.migrate.jdbc;
+
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.stream.IntStream;
+
+import io.delayqueue.MessageLimits;
+import io.delayqueue.migrate.EntryPage;
+import io.delayqueue.migrate.Settlement;
+import io.delayqueue.migrate.SourceEntry;
+import io.delayqueue.migrate.SourceInUseException;
+import io.delayqueue.migrate.SourceStatus;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Keeps the entries that were taken, in two tables of the database of the source: one row
+ * for each entry until {@code finish}, and one for each queue.
+ */
+final class TakenRows {
+
+    static final String ENTRIES = "delayqueue_migrate";
+
+    static final String QUEUES = "delayqueue_migrate_queue";
+
+    private static final long OWNED_MILLIS = 10_000;
+
+    private static final String TOKEN = UUID.randomUUID().toString();
+
+    private static final JsonMapper MAPPER = JsonMapper.builder().build();
+
+    private static final String COLUMNS = "id, due, payload, business_id, headers, problem";
+
+    private final String source;
+
+    private final InstantSource clock;
+
+    TakenRows(String source, InstantSource clock) {
+        this.source = source;
+        this.clock = clock;
+    }
+
+    /** Creates the tables, unless they exist. */
+    static void create(Connection connection) throws SQLException {
+        if (!Database.hasTable(connection, ENTRIES)) {
+            Database.update(connection, """
+                    CREATE TABLE delayqueue_migrate (
+                      source VARCHAR(20) NOT NULL, queue VARCHAR(200) NOT NULL, id VARCHAR(40) NOT NULL,
+                      due BIGINT, payload %s, business_id VARCHAR(500), headers VARCHAR(2000),
+                      problem VARCHAR(500), state VARCHAR(12) NOT NULL, reason VARCHAR(500),
+                      PRIMARY KEY (source, queue, id))""".formatted(Database.bytesType(connection)));
+            Database.update(connection,
+                    "CREATE INDEX delayqueue_migrate_state ON delayqueue_migrate (source, queue, state)");
+            Database.update(connection,
+                    "CREATE INDEX delayqueue_migrate_business ON delayqueue_migrate (source, queue, business_id)");
+        }
+        if (!Database.hasTable(connection, QUEUES)) {
+            Database.update(connection, """
+                    CREATE TABLE delayqueue_migrate_queue (
+                      source VARCHAR(20) NOT NULL, queue VARCHAR(200) NOT NULL, owner VARCHAR(40),
+                      owned_until BIGINT NOT NULL, taken BIGINT NOT NULL, repeated BIGINT NOT NULL,
+                      kept BIGINT NOT NULL, renamed BIGINT NOT NULL, PRIMARY KEY (source, queue))""");
+        }
+    }
+
+    /** Returns the queues from which entries were taken. */
+    List<String> queues(Connection connection) throws SQLException {
+        return !Database.hasTable(connection, QUEUES) ? List.of() : Database.query(connection,
+                (row) -> row.getString(1), "SELECT queue FROM delayqueue_migrate_queue WHERE source = ?", this.source);
+    }
+
+    /**
+     * Makes this process the owner of a queue, or extends that. Locks the row of the
+     * queue until the end of the transaction.
+     * @throws SourceInUseException if another process is
+     */
+    void own(Connection connection, String queue) throws SQLException {
+        long now = this.clock.millis();
+        int owned = Database.update(connection,
+                "UPDATE delayqueue_migrate_queue SET owner = ?, owned_until = ? WHERE source = ? AND queue = ? "
+                        + "AND (owner = ? OR owner IS NULL OR owned_until < ?)",
+                TOKEN, now + OWNED_MILLIS, this.source, queue, TOKEN, now);
+        if (owned == 0) {
+            if (exists(connection, queue)) {
+                throw new SourceInUseException(queue);
+            }
+            Database.update(connection, "INSERT INTO delayqueue_migrate_queue VALUES (?, ?, ?, ?, 0, 0, 0, 0)",
+                    this.source, queue, TOKEN, now + OWNED_MILLIS);
+        }
+    }
+
+    private boolean exists(Connection connection, String queue) throws SQLException {
+        return !Database
+            .query(connection, (row) -> row.getString(1),
+                    "SELECT queue FROM delayqueue_migrate_queue WHERE source = ? AND queue = ?", this.source, queue)
+            .isEmpty();
+    }
+
+    /** Adds entries. Call it in the transaction that removes them from the source. */
+    void add(Connection connection, String queue, List<SourceEntry> entries) throws SQLException {
+        if (entries.isEmpty()) {
+            return;
+        }
+        List<Object[]> rows = new ArrayList<>(entries.size());
+        for (SourceEntry entry : entries) {
+            rows.add(new Object[] { this.source, queue, entry.id(),
+                    (entry.dueAt() != null) ? entry.dueAt().toEpochMilli() : null, entry.payload(), entry.businessId(),
+                    MAPPER.writeValueAsString(entry.headers()), entry.problem(), "pending" });
+        }
+        Database.updateEach(connection, "INSERT INTO delayqueue_migrate (source, queue, " + COLUMNS
+                + ", state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows);
+        count(connection, queue, "taken", entries.size());
+    }
+
+    /** Returns what an earlier call with this batch took. */
+    List<SourceEntry> takenBefore(Connection connection, String queue, String batch) throws SQLException {
+        if (entries(connection, queue, " AND id = ?", batch + "-1").isEmpty()) {
+            return List.of();
+        }
+        List<SourceEntry> entries = new ArrayList<>();
+        for (int i = 1;; i++) {
+            List<SourceEntry> next = entries(connection, queue, " AND id = ?", batch + "-" + i);
+            if (next.isEmpty()) {
+                return entries;
+            }
+            entries.addAll(next);
+        }
+    }
+
+    List<SourceEntry> unsettled(Connection connection, String queue, int limit) throws SQLException {
+        return entries(connection, queue, " AND state = ? ORDER BY id" + Database.limit(connection, limit), "pending");
+    }
+
+    EntryPage sent(Connection connection, String queue, @Nullable String cursor, int limit) throws SQLException {
+        if (!Database.hasTable(connection, ENTRIES)) {
+            return new EntryPage(List.of(), null);
+        }
+        List<SourceEntry> page = Database.query(connection, TakenRows::entry,
+                "SELECT " + COLUMNS
+                        + " FROM delayqueue_migrate WHERE source = ? AND queue = ? AND state = ? AND id > ? "
+                        + "ORDER BY id" + Database.limit(connection, limit),
+                this.source, queue, "sent", (cursor != null) ? cursor : "");
+        return new EntryPage(page, (page.size() < limit) ? null : page.get(page.size() - 1).id());
+    }
+
+    private List<SourceEntry> entries(Connection connection, String queue, String condition, String value)
+            throws SQLException {
+        return Database.query(connection, TakenRows::entry,
+                "SELECT " + COLUMNS + " FROM delayqueue_migrate WHERE source = ? AND queue = ?" + condition,
+                this.source, queue, value);
+    }
+
+    private static SourceEntry entry(ResultSet row) throws SQLException {
+        Object due = row.getObject(2);
+        byte[] payload = row.getBytes(3);
+        Map<String, String> headers = new LinkedHashMap<>();
+        MAPPER.readTree(row.getString(5)).forEachEntry((name, value) -> headers.put(name, value.asString()));
+        return new SourceEntry(row.getString(1),
+                (due != null) ? Instant.ofEpochMilli(((Number) due).longValue()) : null,
+                (payload != null) ? payload : new byte[0], row.getString(4), MessageLimits.NORMAL_PRIORITY, headers,
+                row.getString(6), null);
+    }
+
+    /** Returns whether an entry with an id of the source was taken. */
+    boolean holds(Connection connection, String queue, String businessId) throws SQLException {
+        return !Database
+            .query(connection, (row) -> row.getString(1),
+                    "SELECT id FROM delayqueue_migrate WHERE source = ? AND queue = ? AND business_id = ?", this.source,
+                    queue, businessId)
+            .isEmpty();
+    }
+
+    void settle(Connection connection, String queue, List<Settlement> settlements) throws SQLException {
+        own(connection, queue);
+        Database.updateEach(connection,
+                "UPDATE delayqueue_migrate SET state = ?, reason = ? "
+                        + "WHERE source = ? AND queue = ? AND id = ? AND state IN ('pending', 'unreadable')",
+                settlements.stream()
+                    .map((settlement) -> new Object[] { settlement.outcome().name().toLowerCase(Locale.ROOT),
+                            shortened(settlement.reason()), this.source, queue, settlement.id() })
+                    .toList());
+    }
+
+    private static @Nullable String shortened(@Nullable String reason) {
+        return (reason != null) ? reason.substring(0, Math.min(reason.length(), 400)) : null;
+    }
+
+    void reopen(Connection connection, String queue) throws SQLException {
+        Database.update(connection, "UPDATE delayqueue_migrate SET state = 'pending' "
+                + "WHERE source = ? AND queue = ? AND state = 'unreadable'", this.source, queue);
+    }
+
+    /** Adds to a count, which is the name of a column. */
+    void count(Connection connection, String queue, String name, long number) throws SQLException {
+        if (!List.of("taken", "repeated", "kept", "renamed").contains(name)) {
+            throw new IllegalArgumentException("Count '%s' is not known".formatted(name));
+        }
+        Database.update(connection,
+                "UPDATE delayqueue_migrate_queue SET %1$s = %1$s + ? WHERE source = ? AND queue = ?".formatted(name),
+                number, this.source, queue);
+    }
+
+    /** Returns the status of a queue, with what the source knows. */
+    SourceStatus status(Connection connection, String queue, Waiting waiting) throws SQLException {
+        Map<String, Long> states = new TreeMap<>();
+        Map<String, Long> counts = new TreeMap<>();
+        long taken = 0;
+        if (Database.hasTable(connection, ENTRIES)) {
+            Database.query(connection, (row) -> states.put(row.getString(1), row.getLong(2)),
+                    "SELECT state, COUNT(*) FROM delayqueue_migrate WHERE source = ? AND queue = ? GROUP BY state",
+                    this.source, queue);
+            List<Long> numbers = Database.query(connection,
+                    (row) -> IntStream.range(1, 5).mapToObj((column) -> number(row, column)).toList(),
+                    "SELECT taken, repeated, kept, renamed FROM delayqueue_migrate_queue WHERE source = ? AND queue = ?",
+                    this.source, queue)
+                .stream()
+                .findFirst()
+                .orElse(List.of(0L, 0L, 0L, 0L));
+            taken = numbers.get(0);
+            putPositive(counts, "repeated", numbers.get(1));
+            putPositive(counts, "kept", numbers.get(2));
+            putPositive(counts, "renamed", numbers.get(3));
+        }
+        return new SourceStatus(waiting.number(), waiting.firstDue(), waiting.lastDue(), taken,
+                states.getOrDefault("pending", 0L), states.getOrDefault("sent", 0L), states.getOrDefault("dropped", 0L),
+                states.getOrDefault("unreadable", 0L), counts, waiting.left());
+    }
+
+    private static long number(ResultSet row, int column) {
+        try {
+            return row.getLong(column);
+        }
+        catch (SQLException ex) {
+            throw new Database.DatabaseException(ex);
+        }
+    }
+
+    private static void putPositive(Map<String, Long> counts, String name, long number) {
+        if (number > 0) {
+            counts.put(name, number);
+        }
+    }
+
+    /** Deletes the rows of a queue, and the tables with the last one. */
+    void finish(Connection connection, String queue) throws SQLException {
+        Database.update(connection, "DELETE FROM delayqueue_migrate WHERE source = ? AND queue = ?", this.source,
+                queue);
+        Database.update(connection, "DELETE FROM delayqueue_migrate_queue WHERE source = ? AND queue = ?", this.source,
+                queue);
+        if (Database.query(connection, (row) -> row.getString(1), "SELECT queue FROM delayqueue_migrate_queue")
+            .isEmpty()) {
+            Database.update(connection, "DROP TABLE delayqueue_migrate");
+            Database.update(connection, "DROP TABLE delayqueue_migrate_queue");
+        }
+    }
+
+    /**
+     * Holds what the source knows about a queue.
+     *
+     * @param number entries that can be taken
+     * @param firstDue the earliest due time of those; {@code null} if none waits
+     * @param lastDue the latest due time of those; {@code null} if none waits
+     * @param left entries that stay, by the reason
+     */
+    record Waiting(long number, @Nullable Instant firstDue, @Nullable Instant lastDue, Map<String, Long> left) {
+    }
+
+}

@@ -1,0 +1,91 @@
+package io.delayqueue.migrate.redis;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+
+import io.delayqueue.migrate.SourceEntry;
+import io.delayqueue.migrate.SourceStatus;
+import io.lettuce.core.ScoredValue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Moves the entries of Redisson's {@code RDelayedQueue} that are not due. Due ones, which
+ * Redisson has transferred to the list of the queue's name, are left to the consumers of
+ * that list.
+ */
+public final class RedissonSource extends RedisSource {
+
+    private static final String TIMEOUTS = "redisson_delay_queue_timeout:";
+
+    private static final String ORDER = "redisson_delay_queue:";
+
+    private static final String TAKEN = "delayqueue_migrate:redisson:";
+
+    @Override
+    public List<String> queues() {
+        TreeSet<String> names = new TreeSet<>();
+        redis().scan(TIMEOUTS + "*").forEach((key) -> names.add(untagged(key.substring(TIMEOUTS.length()))));
+        redis().scan(TAKEN + "*:counts").forEach((key) -> {
+            String tagged = key.substring(TAKEN.length(), key.length() - ":counts".length());
+            names.add(untagged(tagged));
+        });
+        return List.copyOf(names);
+    }
+
+    /** Returns the part of Redisson's keys that contains the name and the hash tag. */
+    private static String tagged(String queue) {
+        return queue.contains("{") ? queue : "{" + queue + "}";
+    }
+
+    private static String untagged(String tagged) {
+        boolean whole = tagged.startsWith("{") && tagged.indexOf('}') == tagged.length() - 1;
+        return whole ? tagged.substring(1, tagged.length() - 1) : tagged;
+    }
+
+    @Override
+    public SourceStatus status(String queue) {
+        TakenEntries.Counts counts = taken(queue).counts(List.of(timeouts(queue), queue));
+        return counts.status(counts.sizes().get(0), dueAt(queue, 0), dueAt(queue, -1),
+                Map.of("due, for the consumers of Redisson", counts.sizes().get(1)));
+    }
+
+    private @Nullable Instant dueAt(String queue, long rank) {
+        List<ScoredValue<byte[]>> found = redis().commands()
+            .zrangeWithScores(RedisLink.bytes(timeouts(queue)), rank, rank);
+        return found.isEmpty() ? null : entry("", found.get(0)).dueAt();
+    }
+
+    @Override
+    public List<SourceEntry> peek(String queue, long offset, int limit) {
+        List<SourceEntry> entries = new ArrayList<>();
+        redis().commands()
+            .zrangeWithScores(RedisLink.bytes(timeouts(queue)), offset, offset + limit - 1)
+            .forEach((member) -> entries.add(entry(Integer.toString(entries.size() + 1), member)));
+        return entries;
+    }
+
+    private static SourceEntry entry(String id, ScoredValue<byte[]> member) {
+        return RedissonEntry.read(id, text(member.getScore()), member.getValue());
+    }
+
+    @Override
+    public List<SourceEntry> take(String queue, String batch, int limit) {
+        return taken(queue)
+            .take(MigrationScript.TAKE_REDISSON, List.of(ORDER + tagged(queue), timeouts(queue)), batch,
+                    Integer.toString(limit))
+            .entries();
+    }
+
+    @Override
+    TakenEntries taken(String queue) {
+        return new TakenEntries(redis(), TAKEN + tagged(queue), RedissonEntry::read);
+    }
+
+    private static String timeouts(String queue) {
+        return TIMEOUTS + tagged(queue);
+    }
+
+}

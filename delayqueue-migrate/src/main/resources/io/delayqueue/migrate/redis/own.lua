@@ -1,0 +1,14 @@
+-- own.lua: makes this process the owner of the queue, or extends that.
+--
+-- KEYS[1] to [5]  those of prelude.lua
+--
+-- ARGV[1]  token
+--
+-- Returns  1, or the error MIGRATEOWNER
+-- Cost     O(1)
+
+-- prelude
+local refusal = refuse_other_owner()
+if refusal then return refusal end
+stay_owner()
+return 1

@@ -1,0 +1,233 @@
+package io.delayqueue.migrate.redis;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.migrate.MigrationSource;
+import io.delayqueue.migrate.Settlement;
+import io.delayqueue.migrate.SourceEntry;
+import io.delayqueue.migrate.SourceInUseException;
+import io.delayqueue.migrate.SourceOptions;
+import io.delayqueue.migrate.SourceStatus;
+import io.lettuce.core.RedisCommandExecutionException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/** Takes and settles entries of both sources on Redis, whose steps can be repeated. */
+@Tag("server")
+class RedisSourceTests {
+
+    private static final String ORDER = "redisson_delay_queue:{orders}";
+
+    private static final String TIMEOUTS = "redisson_delay_queue_timeout:{orders}";
+
+    private static final String TAKEN = "delayqueue_migrate:redisson:{orders}";
+
+    private static final String SCHEDULED = "__rq::d-queue::{orders}";
+
+    private static final long DUE = 1_900_000_000_000L;
+
+    private RedisServer redis;
+
+    private MigrationSource source;
+
+    static Stream<RedisBinary> binaries() {
+        return RedisBinary.startable();
+    }
+
+    @AfterEach
+    void close() {
+        if (this.source != null) {
+            this.source.close();
+        }
+        if (this.redis != null) {
+            this.redis.close();
+        }
+    }
+
+    private void start(RedisBinary binary, MigrationSource source, String... settings) {
+        this.redis = RedisServer.start(binary, settings);
+        this.source = source;
+        source.open(new SourceOptions("redis://127.0.0.1:" + this.redis.port(), null, null, Map.of()));
+    }
+
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void aTakeThatIsRepeatedReturnsTheSameEntries(RedisBinary binary) {
+        start(binary, new RedissonSource());
+        add(0, 25);
+
+        List<SourceEntry> first = this.source.take("orders", "first", 10);
+
+        assertThat(payloads(this.source.take("orders", "first", 10))).isEqualTo(payloads(first)).hasSize(10);
+        assertThat(this.redis.commands().zcard(TIMEOUTS)).isEqualTo(15);
+        assertThat(this.redis.commands().llen(ORDER)).isEqualTo(15);
+        assertThat(payloads(this.source.take("orders", "second", 100))).hasSize(15)
+            .doesNotContainAnyElementsOf(payloads(first));
+        assertThat(this.source.take("orders", "third", 10)).isEmpty();
+        assertThat(payloads(this.source.unsettled("orders", 100))).hasSize(25);
+    }
+
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void anEntryIsCountedOnceHoweverOftenItIsSettled(RedisBinary binary) {
+        start(binary, new RedissonSource());
+        add(0, 4);
+        this.source.take("orders", "batch", 10);
+        List<Settlement> settlements = List.of(Settlement.sent("batch-1"), Settlement.dropped("batch-2", "deleted"),
+                Settlement.unreadable("batch-3", "it is not JSON"));
+
+        this.source.settle("orders", settlements);
+        this.source.settle("orders", settlements);
+
+        SourceStatus status = this.source.status("orders");
+        assertThat(List.of(status.taken(), status.sent(), status.dropped(), status.unreadable(), status.unsettled()))
+            .containsExactly(4L, 1L, 1L, 1L, 1L);
+        this.source.reopen("orders", () -> false);
+        assertThat(this.source.unsettled("orders", 10)).extracting(SourceEntry::id)
+            .containsExactlyInAnyOrder("batch-3", "batch-4");
+        this.source.settle("orders", List.of(Settlement.sent("batch-3"), Settlement.sent("batch-4")));
+        assertThat(this.source.status("orders").sent()).isEqualTo(3);
+        assertThat(this.source.status("orders").isComplete()).isTrue();
+    }
+
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void anotherProcessIsRefusedUntilTheOwnerIsGone(RedisBinary binary) {
+        start(binary, new RedissonSource());
+        add(0, 4);
+        this.redis.commands().set(TAKEN + ":owner", "another");
+
+        assertThatExceptionOfType(SourceInUseException.class).isThrownBy(() -> this.source.own("orders"));
+        assertThatExceptionOfType(SourceInUseException.class).isThrownBy(() -> this.source.take("orders", "batch", 10));
+        assertThat(this.redis.commands().zcard(TIMEOUTS)).isEqualTo(4);
+
+        this.redis.commands().del(TAKEN + ":owner");
+        this.source.own("orders");
+        assertThat(this.redis.commands().pttl(TAKEN + ":owner")).isBetween(1L, 10_000L);
+        assertThat(this.source.take("orders", "batch", 10)).hasSize(4);
+    }
+
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void aFullRedisCanBeDrained(RedisBinary binary) {
+        start(binary, new RedissonSource());
+        add(0, 20);
+        this.redis.commands().configSet("maxmemory-policy", "noeviction");
+        this.redis.commands().configSet("maxmemory", "1");
+
+        assertThat(this.source.take("orders", "batch", 10)).hasSize(10);
+        this.source.settle("orders", List.of(Settlement.sent("batch-1")));
+
+        assertThat(this.source.status("orders").unsettled()).isEqualTo(9);
+        assertThat(this.redis.commands().zcard(TIMEOUTS)).isEqualTo(10);
+    }
+
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void entriesThatAreOnlyInTheSetAreTakenLastAndOnlyInTheListAreReported(RedisBinary binary) {
+        start(binary, new RedissonSource());
+        add(0, 2);
+        this.redis.commands().lrem(ORDER, 1, this.redis.commands().lindex(ORDER, 0));
+        this.redis.commands().zrem(TIMEOUTS, this.redis.commands().lindex(ORDER, 0));
+
+        List<SourceEntry> taken = this.source.take("orders", "batch", 10);
+
+        assertThat(taken).extracting(SourceEntry::problem)
+            .satisfiesExactly((problem) -> assertThat(problem).contains("no due time"),
+                    (problem) -> assertThat(problem).isNull());
+        assertThat(this.redis.commands().exists(ORDER, TIMEOUTS)).isZero();
+    }
+
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void aKeyOfAnotherTypeLeavesTheSourceAsItIs(RedisBinary binary) {
+        start(binary, new RedissonSource());
+        add(0, 4);
+        this.redis.commands().set(TAKEN, "text");
+
+        assertThatExceptionOfType(RedisCommandExecutionException.class)
+            .isThrownBy(() -> this.source.take("orders", "batch", 10));
+
+        assertThat(this.redis.commands().zcard(TIMEOUTS)).isEqualTo(4);
+        assertThat(this.redis.commands().llen(ORDER)).isEqualTo(4);
+    }
+
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void periodicMessagesArePassedOverWhereverTheyAre(RedisBinary binary) {
+        start(binary, new RqueueSource());
+        for (int i = 0; i < 40; i++) {
+            this.redis.commands().zadd(SCHEDULED, DUE + i, message(i, (i % 10 < 7) ? 60_000 : 0));
+        }
+
+        List<String> taken = new ArrayList<>();
+        List<SourceEntry> batch = this.source.take("orders", "b0", 3);
+        for (int i = 1; !batch.isEmpty(); i++) {
+            batch.forEach((entry) -> taken.add(entry.businessId()));
+            batch = this.source.take("orders", "b" + i, 3);
+        }
+
+        assertThat(taken).hasSize(12).doesNotHaveDuplicates().contains("order-7", "order-39");
+        assertThat(this.redis.commands().zcard(SCHEDULED)).isEqualTo(28);
+        assertThat(this.source.status("orders").waiting()).isZero();
+        assertThat(this.source.status("orders").left()).containsEntry("periodic: replace them by schedules", 28L);
+        this.redis.commands().zadd(SCHEDULED, DUE, message(100, 0));
+        assertThat(this.source.take("orders", "later", 3)).extracting(SourceEntry::businessId)
+            .containsExactly("order-100");
+    }
+
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void aPayloadThatLooksPeriodicIsNot(RedisBinary binary) {
+        start(binary, new RqueueSource());
+        this.redis.commands()
+            .zadd(SCHEDULED, DUE, message(1, 0).replace("\\\"number\\\"", "\\\"period\\\":5,\\\"number\\\""));
+
+        assertThat(this.source.take("orders", "batch", 3)).singleElement()
+            .satisfies((entry) -> assertThat(new String(entry.payload(), StandardCharsets.UTF_8))
+                .isEqualTo("{\"period\":5,\"number\":1}"));
+    }
+
+    private static List<String> payloads(List<SourceEntry> entries) {
+        return entries.stream().map((entry) -> new String(entry.payload(), StandardCharsets.UTF_8)).toList();
+    }
+
+    /** Writes entries as Redisson does. */
+    private void add(int first, int number) {
+        for (int i = first; i < first + number; i++) {
+            byte[] value = ("{\"number\":" + i + "}").getBytes(StandardCharsets.US_ASCII);
+            byte[] member = ByteBuffer.allocate(17 + value.length)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .put((byte) 8)
+                .putLong(i)
+                .putLong(value.length)
+                .put(value)
+                .array();
+            String text = new String(member, StandardCharsets.US_ASCII);
+            this.redis.commands().zadd(TIMEOUTS, DUE + i, text);
+            this.redis.commands().rpush(ORDER, text);
+        }
+    }
+
+    /** Returns a message as Rqueue writes it. */
+    private static String message(int number, long period) {
+        return ("{\"@class\":\"com.github.sonus21.rqueue.core.RqueueMessage\",\"failureCount\":0,\"id\":\"order-%d\","
+                + "\"queueName\":\"orders\",\"message\":\"{\\\"number\\\":%d}\",\"retryCount\":null,\"queuedTime\":1,"
+                + "\"processAt\":%d,\"period\":%d}")
+            .formatted(number, number, DUE + number, period);
+    }
+
+}

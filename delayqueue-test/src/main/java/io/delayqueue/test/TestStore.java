@@ -1,0 +1,12 @@
+package io.delayqueue.test;
+
+/** Empties the namespace of a test. */
+public interface TestStore {
+
+    /**
+     * Removes all messages and dead letters, and the names of queues. Settings such as
+     * the number of partitions remain.
+     */
+    void clear();
+
+}

@@ -1,0 +1,48 @@
+package io.delayqueue.test.autoconfigure;
+
+import java.io.IOException;
+import java.lang.annotation.Annotation;
+import java.util.Set;
+
+import io.delayqueue.DelayedListener;
+import io.delayqueue.DelayedListeners;
+import io.delayqueue.DelayedSchedule;
+import io.delayqueue.DelayedSchedules;
+
+import org.springframework.boot.test.context.filter.annotation.StandardAnnotationCustomizableTypeExcludeFilter;
+import org.springframework.core.type.AnnotationMetadata;
+import org.springframework.core.type.classreading.MetadataReader;
+import org.springframework.core.type.classreading.MetadataReaderFactory;
+
+/**
+ * Leaves out all components but those that {@link DelayQueueTest} names, or else those
+ * with listener methods.
+ */
+final class DelayQueueTypeExcludeFilter extends StandardAnnotationCustomizableTypeExcludeFilter<DelayQueueTest> {
+
+    private static final Set<Class<? extends Annotation>> ANNOTATIONS = Set.of(DelayedListener.class,
+            DelayedListeners.class, DelayedSchedule.class, DelayedSchedules.class);
+
+    private final Set<Class<?>> listeners;
+
+    DelayQueueTypeExcludeFilter(Class<?> testClass) {
+        super(testClass);
+        this.listeners = Set.of(getAnnotation().getClassArray("listeners"));
+    }
+
+    @Override
+    protected Set<Class<?>> getComponentIncludes() {
+        return this.listeners;
+    }
+
+    @Override
+    protected boolean defaultInclude(MetadataReader reader, MetadataReaderFactory factory) throws IOException {
+        if (super.defaultInclude(reader, factory)) {
+            return true;
+        }
+        AnnotationMetadata type = reader.getAnnotationMetadata();
+        return this.listeners.isEmpty()
+                && ANNOTATIONS.stream().anyMatch((annotation) -> type.hasAnnotatedMethods(annotation.getName()));
+    }
+
+}

@@ -1,0 +1,30 @@
+package io.delayqueue.test;
+
+import io.delayqueue.test.autoconfigure.DelayQueueTest;
+import org.junit.jupiter.api.Nested;
+
+/** Runs the cases of the tester on the store in memory. */
+@DelayQueueTest
+class MemoryTesterTests {
+
+    @Nested
+    class Time extends TimeCases {
+
+    }
+
+    @Nested
+    class Fault extends FaultCases {
+
+    }
+
+    @Nested
+    class Token extends TokenCases {
+
+    }
+
+    @Nested
+    class Twice extends DeliverTwiceCases {
+
+    }
+
+}

@@ -1,0 +1,90 @@
+package io.delayqueue.web.api;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+import io.delayqueue.admin.DeadLetterCauses;
+import io.delayqueue.admin.DelayQueueInspector;
+
+/**
+ * Caches the groups of dead letters for some seconds, as each is a walk through thousands
+ * of them. Concurrent requests for a queue share one walk, and its failure.
+ * <p>
+ * <strong>Threads.</strong> Any. The lock is not held during a walk, which takes place on
+ * the thread of the first request.
+ */
+final class DeadLetterCauseCache {
+
+    static final long MAX_AGE = TimeUnit.SECONDS.toNanos(5);
+
+    private static final int MAX_ENTRIES = 50;
+
+    private final DelayQueueInspector inspector;
+
+    private final LongSupplier nanoTime;
+
+    /** The latest walks, the oldest first; guarded by this object. */
+    private final Map<Key, Entry> entries = new LinkedHashMap<>();
+
+    DeadLetterCauseCache(DelayQueueInspector inspector, LongSupplier nanoTime) {
+        this.inspector = inspector;
+        this.nanoTime = nanoTime;
+    }
+
+    DeadLetterCauses get(String queue, boolean byType) {
+        Key key = new Key(queue, byType);
+        Entry mine = new Entry(new CompletableFuture<>(), this.nanoTime.getAsLong());
+        Entry known = knownOr(key, mine);
+        if (known == mine) {
+            walk(key, mine);
+        }
+        try {
+            return known.causes().join();
+        }
+        catch (CompletionException ex) {
+            throw (ex.getCause() instanceof RuntimeException failure) ? failure : ex;
+        }
+    }
+
+    private synchronized Entry knownOr(Key key, Entry mine) {
+        Entry known = this.entries.get(key);
+        if (known != null && mine.at() - known.at() < MAX_AGE) {
+            return known;
+        }
+        this.entries.remove(key);
+        this.entries.put(key, mine);
+        if (this.entries.size() > MAX_ENTRIES) {
+            this.entries.remove(this.entries.keySet().iterator().next());
+        }
+        return mine;
+    }
+
+    private void walk(Key key, Entry mine) {
+        try {
+            mine.causes().complete(this.inspector.deadLetterCauses(key.queue(), key.byType()));
+        }
+        catch (RuntimeException | Error ex) {
+            synchronized (this) {
+                this.entries.remove(key, mine);
+            }
+            mine.causes().completeExceptionally(ex);
+        }
+    }
+
+    /** Forgets a queue whose dead letters were changed here. */
+    synchronized void forget(String queue) {
+        this.entries.keySet().removeIf((key) -> key.queue().equals(queue));
+    }
+
+    private record Key(String queue, boolean byType) {
+    }
+
+    /** Holds the result of a walk, complete when it has ended, and when it began. */
+    private record Entry(CompletableFuture<DeadLetterCauses> causes, long at) {
+    }
+
+}

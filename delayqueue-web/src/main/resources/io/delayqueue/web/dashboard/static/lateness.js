@@ -1,0 +1,47 @@
+// Shows whether queues are on time, by the objective of the application.
+
+import { html, nothing } from './lib/lit-html.js';
+import { duration, plural } from './format.js';
+import { state } from './store.js';
+import { link } from './address.js';
+import { name } from './frame.js';
+
+/**
+ * Returns how late a queue is, in milliseconds: its oldest due message, or the 99th percentile of the handlers that this
+ * node has begun within a minute, whichever is more. A queue that is paused is not late.
+ */
+export function latenessOf(queue) {
+  return queue.paused ? null : Math.max(queue.oldestDueMillis ?? -1, queue.latenessMillis ?? -1);
+}
+
+export function isLate(queue) {
+  return latenessOf(queue) > state.overview.objectiveMillis;
+}
+
+function tile(late, value, detail) {
+  return html`<div class=${late ? 'bad' : 'good'}><dt>${late ? 'Late' : 'On time'}</dt><dd>${value}</dd><dd>${detail}; objective ${duration(state.overview.objectiveMillis)}</dd></div>`;
+}
+
+/** Renders the tile of all queues: how many are late, and the worst of them. */
+export function latenessTile() {
+  const { queues, failures, more } = state.overview;
+  if ((failures.length > 0 || more) && !queues.some(isLate)) {
+    return html`<div><dt>On time</dt><dd>Unknown</dd><dd>Some queues are not read</dd></div>`;
+  }
+  const worst = queues.reduce((one, other) => one && latenessOf(one) >= latenessOf(other) ? one : other, null);
+  if (!worst || latenessOf(worst) === null || latenessOf(worst) < 0) {
+    return tile(false, 'Yes', queues.length > 0 && queues.every((queue) => queue.paused) ? 'All queues are paused' : 'No message is due');
+  }
+  const late = queues.filter(isLate);
+  return tile(late.length > 0, duration(latenessOf(worst)), html`<a href=${link('queues', worst.queue)}>${name(worst.queue)}</a>${late.length > 1 ? html` and ${plural(late.length - 1, 'other queue')}` : nothing}`);
+}
+
+/** Renders the tile of one queue. */
+export function queueLatenessTile(name) {
+  const queue = state.overview.queues.find((one) => one.queue === name);
+  if (!queue || queue.paused) {
+    return nothing;
+  }
+  const late = latenessOf(queue);
+  return late < 0 ? tile(false, 'Yes', 'No message is due') : tile(isLate(queue), duration(late), queue.oldestDueMillis >= late ? 'Oldest due' : '99 % of a minute');
+}

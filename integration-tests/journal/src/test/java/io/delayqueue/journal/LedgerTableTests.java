@@ -1,0 +1,108 @@
+package io.delayqueue.journal;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.shop.ShopDatabase;
+import io.delayqueue.store.LedgerChange;
+import io.delayqueue.store.LedgerEntry;
+import io.delayqueue.store.LedgerEntry.Kind;
+import io.delayqueue.store.Partition;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.dao.TransientDataAccessException;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+/** Tests failures of the statements that record what becomes of messages. */
+class LedgerTableTests {
+
+    private static final Partition PARTITION = Partition.first(new QueueName("orders"));
+
+    /**
+     * P1: a dead letter whose row is locked is recorded later, and its message keeps its
+     * row until then. Only one that the database can never store is left to the store.
+     */
+    @Test
+    void aLockedDeadLetterIsNotGivenUp() throws SQLException {
+        DriverManagerDataSource dataSource = new DriverManagerDataSource(ShopDatabase.H2.url());
+        new ResourceDatabasePopulator(new ClassPathResource("io/delayqueue/journal/schema-h2.sql")).execute(dataSource);
+        JdbcClient jdbc = JdbcClient.create(dataSource);
+        long revision = insert(jdbc, "1");
+        LedgerTable table = new LedgerTable(new JournalDatabase(dataSource, "dq"));
+        LedgerChange death = new LedgerChange(new LedgerEntry(Kind.DEAD_LETTERED, revision, "1~9"),
+                new byte[1024 * 1024]);
+
+        try (Connection other = dataSource.getConnection(); Statement statement = other.createStatement()) {
+            other.setAutoCommit(false);
+            statement.execute("INSERT INTO delayqueue_dead_letter VALUES ('dq', 'orders', '1~9', '1', 0, X'00')");
+            assertThatThrownBy(() -> table.record(PARTITION, List.of(death)))
+                .isInstanceOf(TransientDataAccessException.class);
+            other.rollback();
+        }
+
+        assertThat(rows(jdbc, "delayqueue_journal")).isOne();
+        table.record(PARTITION, List.of(death));
+        assertThat(rows(jdbc, "delayqueue_journal")).isZero();
+        assertThat(table.deadLetters(PARTITION.queue(), "", 10)).hasSize(1);
+    }
+
+    /**
+     * A transaction changes rows of the journal in the order of their keys, so another
+     * one that does so cannot end in a deadlock with it.
+     */
+    @Test
+    @Tag("server")
+    void rowsAreChangedInTheOrderOfTheirKeys() throws Exception {
+        DriverManagerDataSource dataSource = new DriverManagerDataSource(ShopDatabase.POSTGRESQL.url());
+        new ResourceDatabasePopulator(new ClassPathResource("io/delayqueue/journal/schema-postgresql.sql"))
+            .execute(dataSource);
+        JdbcClient jdbc = JdbcClient.create(dataSource);
+        long failed = insert(jdbc, "failed");
+        long ended = insert(jdbc, "ended");
+        LedgerTable table = new LedgerTable(new JournalDatabase(dataSource, "dq"));
+        List<LedgerChange> changes = List.of(
+                LedgerChange.failed(new LedgerEntry(Kind.FAILED, failed, "failed"), 1, 5000L),
+                LedgerChange.of(LedgerEntry.ended(ended, "ended")));
+
+        try (Connection other = dataSource.getConnection(); Statement statement = other.createStatement()) {
+            other.setAutoCommit(false);
+            statement.execute("UPDATE delayqueue_journal SET checks = 1 WHERE revision = " + failed);
+            CompletableFuture<Void> recorded = CompletableFuture.runAsync(() -> table.record(PARTITION, changes));
+            await().atMost(Duration.ofMinutes(1))
+                .until(() -> rows(jdbc, "pg_locks WHERE NOT granted AND locktype = 'transactionid'") == 1);
+            statement.execute("UPDATE delayqueue_journal SET checks = 1 WHERE revision = " + ended);
+            other.commit();
+            recorded.get(1, TimeUnit.MINUTES);
+        }
+
+        assertThat(jdbc.sql("SELECT failures FROM delayqueue_journal").query(Integer.class).list()).containsExactly(1);
+    }
+
+    private static long insert(JdbcClient jdbc, String id) {
+        jdbc.sql("INSERT INTO delayqueue_journal (namespace, queue_name, message_id, operation, due_relative, "
+                + "recorded_at, accepted, checks, claimed_by, claimed_until) "
+                + "VALUES ('dq', 'orders', ?, 'S', FALSE, 0, TRUE, 0, '-', 0)")
+            .param(id)
+            .update();
+        return jdbc.sql("SELECT MAX(revision) FROM delayqueue_journal").query(Long.class).single();
+    }
+
+    private static long rows(JdbcClient jdbc, String table) {
+        return jdbc.sql("SELECT COUNT(*) FROM " + table).query(Long.class).single();
+    }
+
+}

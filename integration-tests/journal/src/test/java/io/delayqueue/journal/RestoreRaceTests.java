@@ -1,0 +1,183 @@
+package io.delayqueue.journal;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.DelayedListener;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.shop.EachDatabase;
+import io.delayqueue.shop.RedisCopy;
+import io.delayqueue.shop.ShopDatabase;
+import io.delayqueue.store.routing.StoreComponents;
+import io.delayqueue.template.DelayQueueTemplate;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests requests that are applied after a restore, or the sweep, has read the row of a
+ * message and before it offers the message.
+ */
+@Tag("server")
+class RestoreRaceTests {
+
+    private static final String QUEUE = "raced";
+
+    private static final Duration LATER = Duration.ofHours(2);
+
+    private static RedisServer redis;
+
+    private ConfigurableApplicationContext context;
+
+    private DelayQueueTemplate queue;
+
+    private JournalRestorer restorer;
+
+    @BeforeAll
+    static void startRedis() {
+        redis = RedisServer.start(RedisBinary.preferred());
+    }
+
+    @AfterAll
+    static void stopRedis() {
+        redis.close();
+    }
+
+    @AfterEach
+    void stop() {
+        this.context.close();
+        redis.commands().flushall();
+    }
+
+    private void start(ShopDatabase database) {
+        this.context = SpringApplication.run(Racer.class, "--spring.data.redis.port=" + redis.port(),
+                "--spring.datasource.url=" + database.url(), "--delayqueue.journal.mode=ledger",
+                "--delayqueue.journal.jdbc.initialize-schema=always", "--spring.main.banner-mode=off",
+                "--spring.main.web-application-type=none");
+        this.queue = this.context.getBean(DelayQueueTemplate.class);
+        JournalStatus status = new JournalStatus();
+        status.pairs().stop();
+        StoreComponents components = this.context.getBean(StoreComponents.class);
+        JournalTable table = new JournalTable(this.context.getBean(JournalDatabase.class), Duration.ofSeconds(20));
+        JournalOffers offers = new JournalOffers(components, (name) -> JournalMode.LEDGER, Duration.ofSeconds(5));
+        this.restorer = new JournalRestorer(table, offers, new LedgerStore(components, offers), status,
+                (name) -> JournalMode.LEDGER);
+        this.queue.send(QUEUE, "1", "old", LATER);
+        await().untilAsserted(() -> assertThat(redis.commands().exists("dq:{raced}:journal")).isOne());
+        await().untilAsserted(() -> assertThat(this.context.getBean(JdbcClient.class)
+            .sql("SELECT COUNT(*) FROM delayqueue_journal WHERE accepted = TRUE")
+            .query(Long.class)
+            .single()).isOne());
+        this.context.getBean("delayQueueJournalReconciler", SmartLifecycle.class).stop();
+    }
+
+    /** Reads the row of the message, as a node that is about to restore it. */
+    private RestorePage read() {
+        return this.restorer.reader(RestoreSelection.of(RestorePlan.all().queue(QUEUE)))
+            .read(RestoreCursor.start(0).nextPart());
+    }
+
+    private static void lose() {
+        redis.commands().del("dq:{raced}:messages", "dq:{raced}:scheduled", "dq:{raced}:revisions");
+    }
+
+    /** P6: a message that is cancelled in between is not stored. */
+    @EachDatabase
+    void aCancelledMessageIsNotRestored(ShopDatabase database) {
+        start(database);
+        lose();
+        RestorePage page = read();
+        assertThat(page.rows()).hasSize(1);
+
+        assertThat(this.queue.cancel(QUEUE, "1")).isEqualTo(CancelResult.NOT_FOUND);
+
+        assertThat(this.restorer.offer(page)).isEqualTo(new RestoreReport(0, 1, 0, 0));
+        assertThat(this.queue.find(QUEUE, "1")).isEmpty();
+    }
+
+    /** P6: a message that is replaced in between is not handled after the other. */
+    @EachDatabase
+    void aReplacedMessageIsNotRestored(ShopDatabase database) {
+        start(database);
+        lose();
+        RestorePage page = read();
+
+        assertThat(
+                this.queue.send(DelayedMessage.builder(QUEUE, "new").id("1").onDuplicate(OnDuplicate.REPLACE).build())
+                    .outcome())
+            .isEqualTo(SendOutcome.SCHEDULED);
+        await().untilAsserted(() -> assertThat(handled()).containsExactly("new"));
+        await().untilAsserted(() -> assertThat(this.queue.find(QUEUE, "1")).isEmpty());
+
+        assertThat(this.restorer.offer(page)).isEqualTo(new RestoreReport(0, 1, 0, 0));
+        assertThat(this.queue.find(QUEUE, "1")).isEmpty();
+    }
+
+    /** P2, P3: a message that is moved in between stays where it is. */
+    @EachDatabase
+    void aMovedMessageIsNotMovedBack(ShopDatabase database) {
+        start(database);
+        RestorePage page = read();
+
+        this.queue.reschedule(QUEUE, "1", LATER.dividedBy(2));
+        Instant due = due();
+
+        assertThat(this.restorer.offer(page)).isEqualTo(new RestoreReport(0, 1, 0, 0));
+        assertThat(due()).isEqualTo(due);
+    }
+
+    /** P2: a message that an older copy of Redis has moved is moved back. */
+    @EachDatabase
+    void aMessageOfAnOlderCopyIsMovedBack(ShopDatabase database) {
+        start(database);
+        RedisCopy copy = RedisCopy.of(redis);
+        this.queue.reschedule(QUEUE, "1", LATER.multipliedBy(2));
+        Instant due = due();
+        await().untilAsserted(
+                () -> assertThat(read().rows().get(0).message().due().millis()).isEqualTo(due.toEpochMilli()));
+        copy.restore(redis);
+        assertThat(due()).isBefore(due);
+
+        assertThat(this.restorer.offer(read())).isEqualTo(new RestoreReport(0, 1, 0, 0));
+
+        assertThat(due()).isEqualTo(due);
+    }
+
+    private Instant due() {
+        return this.queue.find(QUEUE, "1").orElseThrow().dueAt();
+    }
+
+    private List<String> handled() {
+        return this.context.getBean(Racer.class).handled;
+    }
+
+    @EnableAutoConfiguration
+    static class Racer {
+
+        final List<String> handled = new CopyOnWriteArrayList<>();
+
+        @DelayedListener(QUEUE)
+        void handle(String content) {
+            this.handled.add(content);
+        }
+
+    }
+
+}

@@ -1,0 +1,81 @@
+package io.delayqueue.shop;
+
+import java.time.Duration;
+
+import io.delayqueue.SendOutcome;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import static io.delayqueue.shop.Shop.ORDERS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** Tests a queue whose mode changes while it has messages. */
+@Tag("server")
+class ModeChangeTests {
+
+    private static final Duration PATIENCE = Duration.ofMinutes(4);
+
+    private RedisServer redis;
+
+    private ShopApplication shop;
+
+    @BeforeEach
+    void startRedis() {
+        this.redis = RedisServer.start(RedisBinary.preferred());
+    }
+
+    @AfterEach
+    void stop() {
+        this.shop.close();
+        this.redis.close();
+    }
+
+    /**
+     * P6: the rows of messages of a former ledger are deleted when they end, so that
+     * nothing is restored later; after that the queue is an ordinary one.
+     */
+    @Test
+    void aLedgerThatIsLeftEndsWithItsMessages() {
+        String url = ShopDatabase.POSTGRESQL.url();
+        this.shop = ShopApplication.start(this.redis, url, "delayqueue.listener.auto-startup=false");
+        this.shop.queue().send(ORDERS, "1", "of the ledger", Duration.ZERO);
+        await().untilAsserted(() -> assertThat(layout()).contains("j"));
+        this.shop.close();
+
+        this.shop = ShopApplication.start(this.redis, url, "delayqueue.queues.orders.journal-mode=outbox");
+        assertThat(this.shop.queue().send(ORDERS, "2", "of the outbox", Duration.ofHours(1)).outcome())
+            .isEqualTo(SendOutcome.SCHEDULED);
+
+        await().untilAsserted(() -> assertThat(this.shop.shop().handled).containsExactly("of the ledger"));
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(this.shop.rows()).isZero());
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(layout()).doesNotContain("j"));
+        assertThat(this.redis.commands().exists("dq:{orders}:changes")).isZero();
+    }
+
+    /** P1: a queue may become a ledger while it has messages, which have no rows. */
+    @Test
+    void aQueueBecomesALedgerWithItsMessages() {
+        String url = ShopDatabase.POSTGRESQL.url();
+        this.shop = ShopApplication.start(this.redis, url, "delayqueue.queues.orders.journal-mode=off",
+                "delayqueue.listener.auto-startup=false");
+        this.shop.queue().send(ORDERS, "1", "before", Duration.ZERO);
+        this.shop.close();
+
+        this.shop = ShopApplication.start(this.redis, url);
+        this.shop.queue().send(ORDERS, "2", "after", Duration.ZERO);
+
+        await().untilAsserted(() -> assertThat(this.shop.shop().handled).containsExactlyInAnyOrder("before", "after"));
+        await().untilAsserted(() -> assertThat(this.shop.rows()).isZero());
+    }
+
+    private String layout() {
+        String layout = this.redis.commands().get("dq:{orders}:partitions");
+        return (layout != null) ? layout : "";
+    }
+
+}

@@ -1,0 +1,67 @@
+package io.delayqueue.shop;
+
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.concurrent.CountDownLatch;
+
+import javax.sql.DataSource;
+
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
+
+/** Blocks some statements while it is closed. */
+final class StatementGate implements BeanPostProcessor {
+
+    /** A part of the statement by which a restore reads rows. */
+    static final String RESTORE = "accepted = TRUE AND claimed_until >=";
+
+    /** A part of the statement that records that Redis has accepted a request. */
+    static final String ACCEPTANCE = "SET accepted = TRUE";
+
+    private volatile CountDownLatch opened = new CountDownLatch(0);
+
+    private volatile String blocked = "";
+
+    /** Blocks the statements that contain a text. */
+    void close(String text) {
+        this.blocked = text;
+        this.opened = new CountDownLatch(1);
+    }
+
+    void open() {
+        this.opened.countDown();
+    }
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String name) {
+        return (bean instanceof DataSource source) ? new DelegatingDataSource(source) {
+
+            @Override
+            public Connection getConnection() throws SQLException {
+                return gated(super.getConnection());
+            }
+
+        } : bean;
+    }
+
+    private Connection gated(Connection target) {
+        return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Connection.class },
+                (proxy, method, arguments) -> call(target, method, arguments));
+    }
+
+    private Object call(Connection target, Method method, Object[] arguments) throws Throwable {
+        if (method.getName().equals("prepareStatement") && ((String) arguments[0]).contains(this.blocked)) {
+            this.opened.await();
+        }
+        try {
+            return method.invoke(target, arguments);
+        }
+        catch (InvocationTargetException ex) {
+            throw ex.getTargetException();
+        }
+    }
+
+}

@@ -1,0 +1,174 @@
+package io.delayqueue.move;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+/** Moves what real versions of Quartz have written. */
+@Tag("server")
+class QuartzMoveTests extends MoveTestBase {
+
+    private static final String JOB_CLASS = "io.delayqueue.peers.quartz.QuartzPeer$OrderJob";
+
+    private SourceDatabase database = SourceDatabase.H2;
+
+    private String url = "";
+
+    private String cluster = "clustered";
+
+    private String data = "properties";
+
+    @ParameterizedTest
+    @MethodSource("everyVersion")
+    void everyTriggerThatFiresOnceIsMovedWithItsDueTime(String version, SourceDatabase used) {
+        create(version, used);
+        send(version, 0, COPIED, HOUR, 60_000);
+        Map<String, Long> due = dueInSource();
+        assertThat(due).hasSize(COPIED);
+
+        assertThat(scene().run("plan")).contains("%,d waiting".formatted(COPIED), "1,000 of a sample can be sent");
+        scene().run("copy", "--dry-run");
+        assertThat(dueInSource()).isEqualTo(due);
+        System.out.println(scene().run("copy"));
+
+        assertThat(dueInSource()).isEmpty();
+        assertThat(scene().dueInTarget()).isEqualTo(due);
+        assertThat(redis().commands().hkeys("shop:{orders}:messages")).contains("order-0", "order-" + (COPIED - 1));
+        assertThat(scene().run("verify", "--check=5000"))
+            .contains("%,d found with their due time".formatted(Math.min(COPIED, 5_000)));
+        scene().run("finish");
+        assertThat(this.database.query(this.url, "SELECT UPPER(TABLE_NAME), '' FROM INFORMATION_SCHEMA.TABLES"))
+            .doesNotContainKey("DELAYQUEUE_MIGRATE")
+            .containsKey("QRTZ_TRIGGERS");
+    }
+
+    @ParameterizedTest
+    @MethodSource("everyVersion")
+    void otherTriggersStayAndAreReported(String version, SourceDatabase used) {
+        create(version, used);
+        try (PeerJvm peer = peer(version, "special")) {
+            peer.await("SENT 4");
+            assertThat(peer.exit()).isZero();
+        }
+
+        scene().run("copy");
+
+        assertThat(redis().commands().hgetall("shop:{orders}:messages")).hasSize(1)
+            .hasEntrySatisfying("shop.order-4", (message) -> assertThat(message).contains("\"number\":\"4\"",
+                    "\"quartz-job\":\"shop.order-4-job\""));
+        assertThat(this.database.query(this.url, "SELECT JOB_NAME, JOB_GROUP FROM QRTZ_JOB_DETAILS"))
+            .containsOnlyKeys("orders");
+        assertThat(scene().execute(1, "verify")).contains("are left: repeating", "are left: cron", "are left: paused");
+    }
+
+    @ParameterizedTest
+    @MethodSource("everyVersion")
+    void serializedDataIsNotDeserializedAndKept(String version, SourceDatabase used) {
+        this.data = "serialized";
+        create(version, used);
+        send(version, 0, 10, HOUR, 0);
+
+        assertThat(scene().execute(1, "copy")).contains("10 entries of queue '" + JOB_CLASS + "' are unreadable",
+                "it is not ");
+        scene().run("copy", "--payload=" + SerializedMapDecoder.class.getName());
+
+        assertThat(scene().dueInTarget()).hasSize(10);
+        scene().run("verify");
+    }
+
+    @ParameterizedTest
+    @MethodSource("killedVersions")
+    @Timeout(value = 4, unit = TimeUnit.HOURS)
+    @Execution(ExecutionMode.CONCURRENT)
+    void nothingIsLostOrHandledByBothWhileTheToolIsKilledAndBothApplicationsRun(String version, SourceDatabase used,
+            String cluster) {
+        this.cluster = cluster;
+        create(version, used);
+        moveUnderFire(version);
+    }
+
+    static Stream<Arguments> everyVersion() {
+        return Stream
+            .of(arguments("quartz-2.3", SourceDatabase.H2), arguments("quartz-2.4", SourceDatabase.POSTGRESQL),
+                    arguments("quartz-2.3", SourceDatabase.POSTGRESQL), arguments("quartz-2.4", SourceDatabase.H2))
+            .filter((version) -> isTested(version.get()[0] + "-" + version.get()[1],
+                    version.get()[0].equals("quartz-2.3") == (version.get()[1] == SourceDatabase.H2)));
+    }
+
+    static Stream<Arguments> killedVersions() {
+        return Stream
+            .of(arguments("quartz-2.3", SourceDatabase.POSTGRESQL, "clustered"),
+                    arguments("quartz-2.4", SourceDatabase.H2, "clustered"),
+                    arguments("quartz-2.4", SourceDatabase.POSTGRESQL, "alone"))
+            .filter((version) -> isTested(version.get()[0] + "-" + version.get()[1],
+                    version.get()[0].equals("quartz-2.3")));
+    }
+
+    private void create(String version, SourceDatabase used) {
+        this.database = used;
+        this.url = used.newUrl();
+        used.update(this.url, PeerJvm.resource(version, used.tables()));
+        used.update(this.url, "CREATE TABLE handled_by_old (number VARCHAR(20))");
+        startScene();
+    }
+
+    @Override
+    String source() {
+        return "quartz";
+    }
+
+    @Override
+    List<String> sourceArguments() {
+        return List.of("--source-url=" + this.url, "--source-user=" + this.database.user(),
+                "--queue=*" + JOB_CLASS.substring(JOB_CLASS.length() - 9) + "=orders");
+    }
+
+    @Override
+    Map<String, Long> dueInSource() {
+        Map<String, Long> due = new HashMap<>();
+        this.database.query(this.url, "SELECT TRIGGER_NAME, NEXT_FIRE_TIME FROM QRTZ_TRIGGERS")
+            .forEach((name, time) -> due.put(name.substring("order-".length()), Long.valueOf(time)));
+        return due;
+    }
+
+    @Override
+    Map<String, Integer> handledByOld() {
+        Map<String, Integer> handled = new HashMap<>();
+        this.database.query(this.url, "SELECT number, COUNT(*) FROM handled_by_old GROUP BY number")
+            .forEach((number, times) -> handled.put(number, Integer.valueOf(times)));
+        return handled;
+    }
+
+    @Override
+    long count(String name) {
+        boolean known = this.database.query(this.url, "SELECT UPPER(TABLE_NAME), '' FROM INFORMATION_SCHEMA.TABLES")
+            .containsKey("DELAYQUEUE_MIGRATE_QUEUE");
+        String sql = "SELECT '%1$s', SUM(%1$s) FROM delayqueue_migrate_queue".formatted(name);
+        String count = known ? this.database.query(this.url, sql).get(name) : null;
+        return (count != null) ? Long.parseLong(count) : 0;
+    }
+
+    @Override
+    PeerJvm peer(String version, Object... arguments) {
+        Object[] all = new Object[arguments.length + 3];
+        all[0] = this.url;
+        all[1] = this.cluster;
+        all[2] = this.data;
+        System.arraycopy(arguments, 0, all, 3, arguments.length);
+        return PeerJvm.start(version, "io.delayqueue.peers.quartz.QuartzPeer", all);
+    }
+
+}

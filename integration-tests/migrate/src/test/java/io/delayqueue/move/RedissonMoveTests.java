@@ -1,0 +1,104 @@
+package io.delayqueue.move;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Moves what real versions of Redisson have written. */
+@Tag("server")
+class RedissonMoveTests extends MoveTestBase {
+
+    private static final String TIMEOUTS = "redisson_delay_queue_timeout:{orders}";
+
+    @ParameterizedTest
+    @ValueSource(strings = { "redisson-3.20", "redisson-3.27", "redisson-4.7" })
+    void everyEntryIsMovedWithItsDueTime(String version) {
+        send(version, 0, COPIED, HOUR, 60_000);
+        Map<String, Long> due = scene().dueIn(TIMEOUTS);
+        assertThat(due).hasSize(COPIED);
+
+        scene().run("plan");
+        scene().run("copy", "--dry-run");
+        assertThat(scene().dueIn(TIMEOUTS)).isEqualTo(due);
+        assertThat(redis().commands().keys("*migrate*")).isEmpty();
+
+        System.out.println(scene().run("copy"));
+
+        assertThat(redis().commands().exists(TIMEOUTS, "redisson_delay_queue:{orders}")).isZero();
+        assertThat(scene().dueInTarget()).isEqualTo(due);
+        assertThat(scene().run("verify", "--check=5000"))
+            .contains("%,d found with their due time".formatted(Math.min(COPIED, 5_000)));
+        cancelOne();
+        assertThat(scene().execute(1, "verify", "--check=" + COPIED))
+            .contains("messages of queue 'orders' that are not due yet are not there");
+        scene().run("finish");
+        assertThat(redis().commands().keys("*migrate*")).isEmpty();
+    }
+
+    private void cancelOne() {
+        String id = redis().commands().zrange("shop:{orders}:scheduled", 0, 0).get(0);
+        redis().commands().zrem("shop:{orders}:scheduled", id);
+        redis().commands().hdel("shop:{orders}:messages", id);
+    }
+
+    @Test
+    void aFollowThatIsTerminatedSettlesItsBatchAndWritesItsReport() {
+        send("redisson-4.7", 0, 20, HOUR, 60_000);
+        try (PeerJvm follow = scene().start("follow")) {
+            Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> count("sent") == 20);
+            follow.terminate();
+            assertThat(follow.text()).contains("20 = 20 sent", "Result: done");
+        }
+        assertThat(scene().report("follow")).contains("this run        20 sent");
+        try (PeerJvm verify = scene().start("verify")) {
+            assertThat(verify.exit()).as(verify::text).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("killedVersions")
+    @Timeout(value = 4, unit = TimeUnit.HOURS)
+    @Execution(ExecutionMode.CONCURRENT)
+    void nothingIsLostOrHandledByBothWhileTheToolIsKilledAndBothApplicationsRun(String version) {
+        moveUnderFire(version);
+    }
+
+    static Stream<String> killedVersions() {
+        return Stream.of("redisson-3.20", "redisson-3.27", "redisson-4.7")
+            .filter((version) -> isTested(version, version.equals("redisson-4.7")));
+    }
+
+    @Override
+    String source() {
+        return "redisson";
+    }
+
+    @Override
+    Map<String, Long> dueInSource() {
+        return scene().dueIn(TIMEOUTS);
+    }
+
+    @Override
+    PeerJvm peer(String version, Object... arguments) {
+        Object[] all = new Object[arguments.length + 3];
+        all[0] = redis().port();
+        all[1] = "orders";
+        all[2] = "json";
+        System.arraycopy(arguments, 0, all, 3, arguments.length);
+        return PeerJvm.start(version, "io.delayqueue.peers.redisson.RedissonPeer", all);
+    }
+
+}

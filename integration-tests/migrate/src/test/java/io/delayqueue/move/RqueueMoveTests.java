@@ -1,0 +1,122 @@
+package io.delayqueue.move;
+
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+import io.lettuce.core.api.sync.RedisCommands;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Moves what a real version of Rqueue has written. */
+@Tag("server")
+class RqueueMoveTests extends MoveTestBase {
+
+    private static final String VERSION = "rqueue-3.2";
+
+    private static final String SCHEDULED = "__rq::d-queue::{orders}";
+
+    private static final String MESSAGES = "shop:{orders}:messages";
+
+    @Test
+    void everyMessageIsMovedWithItsDueTimeAndIdExceptDeletedOnes() {
+        send(VERSION, 0, COPIED, HOUR, 60_000);
+        Map<String, Long> due = scene().dueIn(SCHEDULED);
+        assertThat(due).hasSize(COPIED);
+        run("DELETED 2", "delete", "order-3", "order-1999");
+        due.remove("3");
+        due.remove("1999");
+
+        scene().run("plan");
+        scene().run("copy", "--dry-run");
+        assertThat(redis().commands().keys("*migrate*")).isEmpty();
+        System.out.println(scene().run("copy"));
+
+        assertThat(redis().commands().exists(SCHEDULED)).isZero();
+        assertThat(scene().dueInTarget()).isEqualTo(due);
+        assertThat(commands().hkeys(MESSAGES)).contains("order-0", "order-1998").doesNotContain("order-3");
+        assertThat(scene().run("verify", "--check=5000")).contains(
+                "%,d = %,d sent + 2 dropped + 0 unreadable + 0 not settled".formatted(COPIED, COPIED - 2),
+                "%,d found with their due time".formatted(Math.min(COPIED - 2, 5_000)));
+        scene().run("finish");
+        assertThat(redis().commands().keys("*migrate*")).isEmpty();
+    }
+
+    @Test
+    void rareKindsOfMessagesAreMovedOrReported() {
+        run("SENT 7", "special");
+
+        scene().run("copy", "--queue=orders", "--queue=orders_*=orders", "--source-option=priority.orders_high=9");
+
+        assertThat(commands().hget(MESSAGES, "text")).endsWith("\"payload\":\"a text\"}");
+        assertThat(commands().zcard("shop:{orders}:scheduled:priorities")).isEqualTo(1);
+        assertThat(commands().hget(MESSAGES, "urgent")).contains("\"number\":3");
+        assertThat(commands().hvals(MESSAGES)).hasSize(6)
+            .anySatisfy((message) -> assertThat(message).contains("\"rqueue-retry-count\":\"7\"", "\"number\":2"))
+            .anySatisfy((message) -> assertThat(message).contains("\"migrate-source-id\":\"an id, not valid here\""))
+            .anySatisfy((message) -> assertThat(message).contains("\"number\":5"))
+            .anySatisfy((message) -> assertThat(message).contains("\"number\":6"));
+        assertThat(commands().zrange(SCHEDULED, 0, -1)).singleElement()
+            .satisfies((message) -> assertThat(message).contains("every-hour", "\"period\":3600000"));
+        assertThat(scene().execute(1, "verify", "--queue=orders"))
+            .contains("1 entries of queue 'orders' are left: periodic");
+    }
+
+    @Test
+    void messagesThatHaveFailedAreMovedWithTheNumberOfFailuresAndDueOnesAreOnRequest() {
+        send(VERSION, 0, 20, 200, 0);
+        try (PeerJvm consumer = peer(VERSION, "fail", "failing")) {
+            consumer.await("READY");
+            Awaitility.await().until(() -> {
+                String failures = commands().hget("failing", "failures");
+                return failures != null && Integer.parseInt(failures) >= 20 && commands().zcard(SCHEDULED) > 0;
+            });
+        }
+        send(VERSION, 20, 1, 1, 0);
+
+        scene().run("copy", "--source-option=ready=true");
+
+        assertThat(commands().hvals(MESSAGES)).anySatisfy((message) -> assertThat(message).contains("rqueue-failures"));
+        assertThat(commands().hkeys(MESSAGES)).contains("order-20");
+        assertThat(commands().llen("__rq::queue::{orders}")).isZero();
+    }
+
+    @Test
+    @Timeout(value = 4, unit = TimeUnit.HOURS)
+    void nothingIsLostOrHandledByBothWhileTheToolIsKilledAndBothApplicationsRun() {
+        moveUnderFire(VERSION);
+    }
+
+    private void run(String answer, Object... arguments) {
+        try (PeerJvm peer = peer(VERSION, arguments)) {
+            peer.await(answer);
+            assertThat(peer.exit()).isZero();
+        }
+    }
+
+    private RedisCommands<String, String> commands() {
+        return redis().commands();
+    }
+
+    @Override
+    String source() {
+        return "rqueue";
+    }
+
+    @Override
+    Map<String, Long> dueInSource() {
+        return scene().dueIn(SCHEDULED);
+    }
+
+    @Override
+    PeerJvm peer(String version, Object... arguments) {
+        Object[] all = new Object[arguments.length + 1];
+        all[0] = redis().port();
+        System.arraycopy(arguments, 0, all, 1, arguments.length);
+        return PeerJvm.start(version, "io.delayqueue.peers.rqueue.RqueuePeer", all);
+    }
+
+}
