@@ -3,6 +3,7 @@ package io.delayqueue.architecture;
 import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
 import java.time.Clock;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Calendar;
@@ -289,6 +290,7 @@ class ArchitectureTests {
         return (owner.isEquivalentTo(System.class) && name.equals("currentTimeMillis"))
                 || (owner.getPackageName().startsWith("java.time") && name.equals("now"))
                 || (owner.isEquivalentTo(Clock.class) && (name.startsWith("system") || name.startsWith("tick")))
+                || (owner.isEquivalentTo(InstantSource.class) && name.equals("system"))
                 || (owner.isEquivalentTo(Calendar.class) && name.equals("getInstance"))
                 || (owner.isAssignableTo(Date.class) && name.equals("<init>") && noArguments);
     }

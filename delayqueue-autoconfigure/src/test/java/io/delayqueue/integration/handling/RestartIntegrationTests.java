@@ -77,7 +77,7 @@ class RestartIntegrationTests {
             application.context().pause();
             application.context().restart();
         });
-        assertThat(LogCount.of(output, " WARN ")).isEqualTo(LogCount.of(output, " WARN ", "kept on disk"));
+        assertThat(warnings(output)).isEmpty();
     }
 
     @Test
@@ -87,7 +87,16 @@ class RestartIntegrationTests {
             application.context().stop();
             application.context().start();
         });
-        assertThat(LogCount.of(output, " WARN ")).isEqualTo(LogCount.of(output, " WARN ", "kept on disk"));
+        assertThat(warnings(output)).isEmpty();
+    }
+
+    /** Returns the warnings but those about this Redis, and about a machine that stalls. */
+    private static List<String> warnings(CapturedOutput output) {
+        return output.getAll()
+            .lines()
+            .filter((line) -> line.contains(" WARN "))
+            .filter((line) -> !line.contains("kept on disk") && !line.contains(" to answer "))
+            .toList();
     }
 
     /** Messages come due all the while, some in the hands of handlers at each stop. */

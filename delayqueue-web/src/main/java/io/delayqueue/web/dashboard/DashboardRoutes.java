@@ -112,12 +112,11 @@ final class DashboardRoutes {
     private ServerResponse store(ApiRequest request) {
         request.onlyQuery();
         StoreStatus status = this.overviews.status();
+        Duration unanswered = status.unansweredFor();
         String failure = status.failure();
         return Responses.json(ApiViews.object()
             .put("address", this.server.address())
-            .put("answers", status.answers())
-            .put("since", ApiViews.time(status.since()))
-            .put("lastAnswer", ApiViews.time(status.lastAnswer()))
+            .put("unansweredForMillis", (unanswered != null) ? unanswered.toMillis() : null)
             .put("failure", (failure != null) ? Json.line(failure, MAX_DETAIL) : null));
     }
 

@@ -2,7 +2,6 @@ package io.delayqueue.web.dashboard;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -53,12 +52,12 @@ final class OverviewCache {
 
     private final LongSupplier nanoTime;
 
-    /** For the page alone, which shows when an outage began. */
-    private final InstantSource time = InstantSource.system();
-
     private final Duration maxWait;
 
     private final AlertEvaluator alerts;
+
+    private final ThreadPoolExecutor reader = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(), OverviewCache::newThread);
 
     private AlertEvaluator.@Nullable Moment clock;
 
@@ -77,19 +76,13 @@ final class OverviewCache {
     /** When the read under way began; {@code null} if there is none. */
     private @Nullable Long pendingSince;
 
-    private @Nullable Instant lastAnswer;
-
-    /** When the first of the reads began that have failed since the last answer. */
-    private @Nullable Instant failingSince;
+    /**
+     * When the first of the reads began that have failed since the last answer;
+     * {@code null} if the last read has succeeded.
+     */
+    private @Nullable Long failingSince;
 
     private @Nullable String failure;
-
-    private final ThreadPoolExecutor reader = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(), (task) -> {
-                Thread thread = new Thread(task, "delayqueue-dashboard");
-                thread.setDaemon(true);
-                return thread;
-            });
 
     /**
      * Creates a cache that has read nothing yet.
@@ -114,6 +107,12 @@ final class OverviewCache {
     static Duration maxWait(Duration commandTimeout) {
         Duration calls = commandTimeout.multipliedBy(CALLS);
         return (calls.compareTo(MAX_WAIT) < 0) ? calls : MAX_WAIT;
+    }
+
+    private static Thread newThread(Runnable task) {
+        Thread thread = new Thread(task, "delayqueue-dashboard");
+        thread.setDaemon(true);
+        return thread;
     }
 
     Snapshot get() {
@@ -170,31 +169,27 @@ final class OverviewCache {
     }
 
     private void remember(@Nullable Throwable failed) {
-        Instant now = this.time.instant();
         if (!(failed instanceof StoreUnavailableException)) { // a refusal is an answer
-            this.lastAnswer = now;
             this.failingSince = null;
             this.failure = null;
             return;
         }
         this.failure = String.valueOf(failed.getMessage());
         if (this.failingSince == null) {
-            this.failingSince = now.minusNanos(pendingNanos());
+            this.failingSince = this.pendingSince;
         }
-    }
-
-    private long pendingNanos() {
-        return (this.pendingSince != null) ? this.nanoTime.getAsLong() - this.pendingSince : 0;
     }
 
     /** Returns whether the store answers. Does not call it. */
     synchronized StoreStatus status() {
-        long pending = pendingNanos();
+        long now = this.nanoTime.getAsLong();
         if (this.failingSince != null) {
-            return new StoreStatus(false, this.failingSince, this.lastAnswer, this.failure);
+            return new StoreStatus(Duration.ofNanos(now - this.failingSince), this.failure);
         }
-        boolean hangs = pending >= HANGS;
-        return new StoreStatus(!hangs, hangs ? this.time.instant().minusNanos(pending) : null, this.lastAnswer, null);
+        if (this.pendingSince != null && now - this.pendingSince >= HANGS) {
+            return new StoreStatus(Duration.ofNanos(now - this.pendingSince), null);
+        }
+        return StoreStatus.ANSWERS;
     }
 
     private Snapshot read() {

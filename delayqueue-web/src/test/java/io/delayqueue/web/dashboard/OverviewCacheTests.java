@@ -37,6 +37,7 @@ import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.BDDMockito.willAnswer;
+import static org.mockito.BDDMockito.willThrow;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
@@ -151,6 +152,9 @@ class OverviewCacheTests {
             assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(hurried::get)
                 .withMessage("The queues could not be read within 200 ms");
         }
+        assertThat(hurried.status()).isEqualTo(StoreStatus.ANSWERS);
+        this.clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(900));
+        assertThat(hurried.status()).isEqualTo(new StoreStatus(Duration.ofMillis(900), null));
         answer.countDown();
 
         await().ignoreExceptions().until(() -> hurried.get().read().overviews().size() == 1);
@@ -179,6 +183,24 @@ class OverviewCacheTests {
         this.clock.addAndGet(TimeUnit.SECONDS.toNanos(1));
         assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this.cache::get);
         assertThat(this.reads).hasValue(2);
+    }
+
+    @Test
+    void anOutageBeginsWithTheFirstReadThatFailsAndEndsWithAnAnswer() {
+        this.cache.get();
+        assertThat(this.cache.status()).isEqualTo(StoreStatus.ANSWERS);
+        for (int second = 1; second <= 3; second++) {
+            this.clock.addAndGet(TimeUnit.SECONDS.toNanos(1));
+            willThrow(new StoreUnavailableException("Failure " + second, Effect.NONE, null)).given(this.inspector)
+                .overviews(any());
+            assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(this.cache::get);
+            assertThat(this.cache.status())
+                .isEqualTo(new StoreStatus(Duration.ofSeconds(second - 1), "Failure " + second));
+        }
+        this.clock.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        willThrow(new StoreRefusedException("WRONGTYPE", null)).given(this.inspector).overviews(any());
+        assertThatExceptionOfType(StoreRefusedException.class).isThrownBy(this.cache::get);
+        assertThat(this.cache.status()).isEqualTo(StoreStatus.ANSWERS);
     }
 
     @Test

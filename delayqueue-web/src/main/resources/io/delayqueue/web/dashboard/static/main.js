@@ -128,7 +128,9 @@ async function askStore() {
   let outage = null;
   try {
     const store = await ask('GET', 'store');
-    outage = store.answers ? null : store;
+    if (store.unansweredForMillis !== null) {
+      outage = { ...store, since: new Date(Date.now() - store.unansweredForMillis).toISOString() };
+    }
   }
   catch {
     // The failure of the view is shown instead.
