@@ -6,7 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import javax.tools.DiagnosticCollector;
 import javax.tools.JavaFileObject;
 import javax.tools.SimpleJavaFileObject;
@@ -15,14 +18,21 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Compiles the examples of the documentation that use the test kit. */
+/**
+ * Compiles the examples of the documentation that use the test kit, and compares the
+ * names of its properties.
+ */
 @Tag("long")
 class TestingPageTests {
 
     private static final Pattern JAVA = Pattern.compile("(?ms)^```java\\n(.*?)^```$");
+
+    private static final Pattern PROPERTY = Pattern.compile("(?<![\\w./])delayqueue\\.test\\.[a-z-]+");
 
     private static final String PRELUDE = """
             import static org.assertj.core.api.Assertions.assertThat;
@@ -81,6 +91,22 @@ class TestingPageTests {
         for (JavaFileObject source : sources) {
             assertThat(problems(source, classes).getDiagnostics()).isEmpty();
         }
+    }
+
+    @Test
+    void namesEachPropertyAndNoOther() throws IOException {
+        JsonNode metadata = JsonMapper.shared()
+            .readTree(getClass().getResourceAsStream("/META-INF/spring-configuration-metadata.json"));
+        List<String> properties = metadata.get("properties")
+            .valueStream()
+            .map((property) -> property.get("name").asString())
+            .toList();
+
+        Set<String> named = PROPERTY.matcher(Files.readString(Path.of("../docs/testing.md")))
+            .results()
+            .map(MatchResult::group)
+            .collect(Collectors.toSet());
+        assertThat(named).containsExactlyInAnyOrderElementsOf(properties);
     }
 
     private static DiagnosticCollector<JavaFileObject> problems(JavaFileObject source, Path classes) {

@@ -90,7 +90,9 @@ class RestartIntegrationTests {
         assertThat(warnings(output)).isEmpty();
     }
 
-    /** Returns the warnings but those about this Redis, and about a machine that stalls. */
+    /**
+     * Returns the warnings but those about this Redis, and about a machine that stalls.
+     */
     private static List<String> warnings(CapturedOutput output) {
         return output.getAll()
             .lines()

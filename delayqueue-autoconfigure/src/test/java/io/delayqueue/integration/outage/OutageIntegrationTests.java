@@ -136,7 +136,8 @@ class OutageIntegrationTests {
         }
 
         this.redis.kill();
-        Applications.awaitTrue("the loss is noticed", () -> LogCount.of(output, "WARN", "Cannot claim from") > 0);
+        Applications.awaitTrue("the loss is noticed",
+                () -> LogCount.of(output, "WARN", "retrying until the store answers") > 0);
         assertThatExceptionOfType(StoreUnavailableException.class)
             .isThrownBy(() -> application.queue().send("orders", new Order(99), Duration.ZERO));
         this.redis.restart();
@@ -149,7 +150,7 @@ class OutageIntegrationTests {
         Applications.awaitTrue("it says so", () -> LogCount.of(output, "INFO", "The store answers again") > 0);
         SendResult after = application.queue().send("orders", new Order(100), Duration.ZERO);
         assertThat(application.handler().next().assertNotBefore(after.dueAt()).number()).isEqualTo(100);
-        assertThat(LogCount.of(output, "WARN", "Cannot claim from")).isEqualTo(1);
+        assertThat(LogCount.of(output, "WARN", "retrying until the store answers")).isEqualTo(1);
         assertThat(LogCount.of(output, "INFO", "The store answers again")).isEqualTo(1);
         // Spring Data's container has one of its own for a subscription that the loss
         // cuts off.

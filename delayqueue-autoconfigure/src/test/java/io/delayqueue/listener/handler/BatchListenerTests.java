@@ -28,7 +28,6 @@ import jakarta.validation.Valid;
 import jakarta.validation.constraints.Positive;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.slf4j.MDC;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -41,7 +40,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tests batch listeners: a batch is what one claim brings, and each of its messages has a
  * lease and an end of its own (P4, P5, P6 and P9, message by message).
  */
-@Timeout(60)
 class BatchListenerTests {
 
     private final TestBed bed = new TestBed();

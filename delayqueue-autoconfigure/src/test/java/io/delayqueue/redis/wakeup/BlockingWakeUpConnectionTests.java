@@ -25,7 +25,6 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.lettuce.core.ClientListArgs;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.json.JsonMapper;
@@ -84,7 +83,6 @@ class BlockingWakeUpConnectionTests {
 
     @ParameterizedTest
     @EnumSource(names = { "CHANNEL", "KEYSPACE" })
-    @Timeout(120)
     void oneConnectionServesMoreQueuesThanThePoolHas(WakeUpMode mode) throws InterruptedException {
         try (RedisServer server = RedisServer.start(RedisBinary.preferred(), "notify-keyspace-events Kz")) {
             JedisConnectionFactory factory = ConnectionFactories.jedis(server);
@@ -146,7 +144,6 @@ class BlockingWakeUpConnectionTests {
 
     /** More often than the pool has connections. */
     @Test
-    @Timeout(120)
     void aDroppedConnectionToAClusterIsClosed() {
         try (RedisCluster cluster = RedisCluster.start(RedisBinary.preferred())) {
             JedisConnectionFactory factory = ConnectionFactories.jedis(cluster);
