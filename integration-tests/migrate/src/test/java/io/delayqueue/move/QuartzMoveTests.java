@@ -90,6 +90,7 @@ class QuartzMoveTests extends MoveTestBase {
     }
 
     @ParameterizedTest
+    @Tag("matrix")
     @MethodSource("killedVersions")
     @Timeout(value = 4, unit = TimeUnit.HOURS)
     @Execution(ExecutionMode.CONCURRENT)

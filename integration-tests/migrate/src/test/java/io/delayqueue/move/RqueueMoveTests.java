@@ -66,6 +66,7 @@ class RqueueMoveTests extends MoveTestBase {
     }
 
     @Test
+    @Tag("matrix")
     void messagesThatHaveFailedAreMovedWithTheNumberOfFailuresAndDueOnesAreOnRequest() {
         send(VERSION, 0, 20, 200, 0);
         try (PeerJvm consumer = peer(VERSION, "fail", "failing")) {
@@ -85,6 +86,7 @@ class RqueueMoveTests extends MoveTestBase {
     }
 
     @Test
+    @Tag("matrix")
     @Timeout(value = 4, unit = TimeUnit.HOURS)
     void nothingIsLostOrHandledByBothWhileTheToolIsKilledAndBothApplicationsRun() {
         moveUnderFire(VERSION);
