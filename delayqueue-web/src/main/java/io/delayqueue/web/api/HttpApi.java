@@ -57,6 +57,7 @@ public final class HttpApi {
         new HistoryRoutes(services.history(), audit).addTo(routes);
         new RestoreRoutes(services.journal(), audit).addTo(routes);
         new ScheduleRoutes(services.operations(), audit).addTo(routes);
+        new SchedulePutRoutes(services.operations(), audit).addTo(routes);
         new ConsumeRoutes(services.consumers(), services.consumed()).addTo(routes);
         new DeadLetterRoutes(services.operations(), inspector, audit).addTo(routes);
         this.routes = routes;

@@ -29,25 +29,27 @@ import org.springframework.web.servlet.function.ServerResponse;
  * Lists, pauses, triggers and removes the schedules of a queue. Their names are in the
  * query, as they may contain slashes.
  */
-final class ScheduleRoutes {
+public final class ScheduleRoutes {
 
     private static final String LIST = "/queues/{queue}/schedules";
 
     private static final String ONE = LIST + "/by-name";
 
-    /** How many of the next times are returned with a schedule. */
+    /** How many of the next times are returned with a schedule, unless requested. */
     private static final int FOLLOWING = 10;
+
+    private static final int MAX_FOLLOWING = 1_000;
 
     private final DelayQueueOperations operations;
 
     private final AuditPublisher audit;
 
-    ScheduleRoutes(DelayQueueOperations operations, AuditPublisher audit) {
+    public ScheduleRoutes(DelayQueueOperations operations, AuditPublisher audit) {
         this.operations = operations;
         this.audit = audit;
     }
 
-    void addTo(RouteTable routes) {
+    public void addTo(RouteTable routes) {
         routes.add(HttpMethod.GET, LIST, Authority.VIEW, this::list);
         routes.add(HttpMethod.GET, ONE, Authority.VIEW, this::find);
         routes.add(HttpMethod.DELETE, ONE, Authority.OPERATE,
@@ -65,6 +67,10 @@ final class ScheduleRoutes {
 
     private static String name(ApiRequest request) {
         request.onlyQuery("name");
+        return requiredName(request);
+    }
+
+    private static String requiredName(ApiRequest request) {
         return ProblemException.valid(() -> ScheduleDefinition.requireName(request.required("name")));
     }
 
@@ -75,23 +81,40 @@ final class ScheduleRoutes {
         ObjectNode json = ApiViews.object();
         ArrayNode array = json.putArray("schedules");
         boolean unmasked = request.permits(Authority.PAYLOAD);
-        page.schedules().forEach((schedule) -> array.add(schedule(schedule, unmasked)));
+        page.schedules()
+            .forEach((schedule) -> array
+                .add(ScheduleViews.withPayload(ScheduleViews.schedule(schedule), schedule, unmasked)));
         return Responses.json(json.put("nextCursor", page.nextCursor()));
     }
 
     private ServerResponse find(ApiRequest request) {
-        String name = name(request);
-        ScheduleStatus schedule = schedules(request).find(name).orElseThrow(() -> missing(request, name));
+        ScheduleStatus schedule = requested(this.operations, request);
         ObjectNode json = ApiViews.object();
-        json.set("schedule", schedule(schedule, request.permits(Authority.PAYLOAD)));
-        ArrayNode following = json.putArray("following");
-        if (schedule.nextAt() != null) {
-            following.add(ApiViews.time(schedule.nextAt()));
-            schedule.definition()
-                .preview(schedule.nextAt(), FOLLOWING - 1)
-                .forEach((time) -> following.add(ApiViews.time(time)));
-        }
+        json.set("schedule", ScheduleViews.withPayload(ScheduleViews.schedule(schedule), schedule,
+                request.permits(Authority.PAYLOAD)));
+        json.set("following", ScheduleViews.following(schedule, times(request)));
         return Responses.json(json);
+    }
+
+    /** Returns the schedule that a request names; fails if there is none. */
+    public static ScheduleStatus requested(DelayQueueOperations operations, ApiRequest request) {
+        request.onlyQuery("name", "times");
+        String name = requiredName(request);
+        times(request);
+        return operations.schedules(request.queue().value()).find(name).orElseThrow(() -> missing(request, name));
+    }
+
+    /** Returns how many of the next times a request asks for. */
+    public static int times(ApiRequest request) {
+        String text = request.query("times");
+        if (text == null) {
+            return FOLLOWING;
+        }
+        if (!text.matches("[0-9]{1,4}") || Integer.parseInt(text) < 1 || Integer.parseInt(text) > MAX_FOLLOWING) {
+            throw ProblemException.invalid("Query parameter 'times' is not valid: use 1 to %d, not %s"
+                .formatted(MAX_FOLLOWING, Json.quoted(text)));
+        }
+        return Integer.parseInt(text);
     }
 
     private ServerResponse change(ApiRequest request, String operation, Function<String, ScheduleChangeResult> change) {
@@ -116,36 +139,6 @@ final class ScheduleRoutes {
     private static ProblemException missing(ApiRequest request, String name) {
         return new ProblemException(
                 new Problem(Kind.NOT_FOUND, "Queue '%s' has no schedule '%s'".formatted(request.queue(), name)));
-    }
-
-    private static ObjectNode schedule(ScheduleStatus schedule, boolean unmasked) {
-        ScheduleDefinition definition = schedule.definition();
-        ObjectNode json = ApiViews.object()
-            .put("name", schedule.name())
-            .put("cron", definition.cron().orElse(null))
-            .put("fixedRateMillis", definition.fixedRate().map((rate) -> rate.toMillis()).orElse(null))
-            .put("zone", definition.zone().getId())
-            .put("misfire", definition.misfire().name())
-            .put("catchUpLimit", definition.catchUpLimit())
-            .put("overlap", definition.overlap().name())
-            .put("owner", schedule.owner())
-            .put("paused", schedule.paused())
-            .put("nextAt", ApiViews.time(schedule.nextAt()))
-            .put("lastAt", ApiViews.time(schedule.lastAt()))
-            .put("sent", schedule.sent())
-            .put("masked", !unmasked);
-        boolean shown = unmasked && Json.isReadable(schedule.payload());
-        json.set("payload", shown ? Json.raw(schedule.payload()) : null);
-        ObjectNode skipped = json.putObject("skipped");
-        schedule.skipped().forEach((reason, count) -> skipped.put(reason.name(), count));
-        ArrayNode skips = json.putArray("skips");
-        schedule.skips()
-            .forEach((skip) -> skips.add(ApiViews.object()
-                .put("reason", skip.reason().name())
-                .put("first", ApiViews.time(skip.first()))
-                .put("last", ApiViews.time(skip.last()))
-                .put("count", skip.count())));
-        return json;
     }
 
 }

@@ -11,10 +11,13 @@ public enum Authority {
     /** Permits reading payloads and headers wherever the caller may view. */
     PAYLOAD,
 
-    /** Permits cancel, reschedule, pause, restore, redrive, purge and erase. */
+    /**
+     * Permits cancel, reschedule, pause, restore, redrive, purge and erase; for schedules
+     * pause, trigger and remove.
+     */
     OPERATE,
 
-    /** Permits sending. */
+    /** Permits sending, and putting schedules, which send. */
     SEND,
 
     /** Permits claiming messages, including their payloads, and settling them. */

@@ -62,6 +62,8 @@ public record Problem(Kind kind, String detail, Map<String, JsonNode> more) {
 
         QUEUE_IN_USE(409, "queue-in-use", "The queue is in use"),
 
+        SCHEDULE_DECLARED(409, "schedule-declared", "An application declares the schedule"),
+
         BODY_TOO_LARGE(413, "body-too-large", "The body is too large"),
 
         MEDIA_TYPE(415, "media-type", "The body is not JSON"),

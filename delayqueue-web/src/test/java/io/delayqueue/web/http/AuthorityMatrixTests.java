@@ -52,6 +52,7 @@ public class AuthorityMatrixTests {
             new Row("DELETE", "/queues/q-paused/pause", null, "operate"), //
             new Row("GET", "/queues/q/schedules", null, "view"), //
             new Row("GET", "/queues/q/schedules/by-name?name=n", null, "view"), //
+            new Row("PUT", "/queues/q/schedules/by-name?name=n", "{\"cron\": \"-\"}", "send"), //
             new Row("DELETE", "/queues/q/schedules/by-name?name=n", null, "operate"), //
             new Row("PUT", "/queues/q/schedules/by-name/pause?name=n", null, "operate"), //
             new Row("DELETE", "/queues/q/schedules/by-name/pause?name=n", null, "operate"), //
