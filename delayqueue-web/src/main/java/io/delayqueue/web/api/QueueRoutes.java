@@ -113,6 +113,9 @@ public final class QueueRoutes {
     private ServerResponse forget(ApiRequest request) {
         request.onlyQuery();
         QueueName queue = request.queue();
+        if (hasSchedules(this.operations, queue.value())) {
+            throw new ProblemException(new Problem(Kind.QUEUE_IN_USE, "Queue '%s' has schedules".formatted(queue)));
+        }
         boolean forgotten = this.audit.of(request.change("forget", null), () -> this.inspector.forget(queue.value()),
                 (answer) -> answer ? 1 : 0);
         if (!forgotten) {
@@ -121,6 +124,11 @@ public final class QueueRoutes {
                     "Queue '%s' holds messages or dead letters, is paused, or has a listener".formatted(queue)));
         }
         return Responses.done();
+    }
+
+    /** Returns whether a queue has schedules, which send to it again. */
+    public static boolean hasSchedules(DelayQueueOperations operations, String queue) {
+        return !operations.schedules(queue).list(null, 1).schedules().isEmpty();
     }
 
     private ServerResponse messages(ApiRequest request) {

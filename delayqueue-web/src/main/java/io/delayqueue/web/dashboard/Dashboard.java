@@ -11,6 +11,7 @@ import io.delayqueue.web.api.HistoryRoutes;
 import io.delayqueue.web.api.MessageRoutes;
 import io.delayqueue.web.api.QueueRoutes;
 import io.delayqueue.web.api.RestoreRoutes;
+import io.delayqueue.web.api.ScheduleRoutes;
 import io.delayqueue.web.api.SearchRoutes;
 import io.delayqueue.web.http.AccessControl;
 import io.delayqueue.web.http.RouteTable;
@@ -70,10 +71,13 @@ public final class Dashboard {
         RouteTable routes = new RouteTable(path + "/data");
         AuditPublisher audit = new AuditPublisher(events::publishEvent);
         // First, as it has more of a queue than the API.
-        new DashboardRoutes(services).addTo(routes);
+        DashboardRoutes own = new DashboardRoutes(services);
+        own.addTo(routes);
+        new ScheduleBoardRoutes(services, own::queues).addTo(routes);
         new QueueRoutes(services.operations(), services.inspector(), audit).addTo(routes);
         new SearchRoutes(services.inspector(), services.history()).addTo(routes);
         new MessageRoutes(services.operations(), audit).addTo(routes);
+        new ScheduleRoutes(services.operations(), audit).addTo(routes);
         new HistoryRoutes(services.history(), audit).addTo(routes);
         new RestoreRoutes(services.journal(), audit).addTo(routes);
         new DeadLetterRoutes(services.operations(), services.inspector(), audit).addTo(routes);

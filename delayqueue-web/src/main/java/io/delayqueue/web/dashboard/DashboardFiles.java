@@ -37,8 +37,8 @@ final class DashboardFiles {
             "lateness.js", "outage.js", "icons.js", "copy.js", "format.js", "json.js", "frame.js", "dialog.js",
             "plots.js", "throughput.js", "history.js", "overview.js", "queue.js", "message.js", "transitions.js",
             "restore.js", "forget.js", "pages.js", "scan.js", "search.js", "dead-letters.js", "nodes.js", "alerts.js",
-            "lib/chart.js", "lib/lit-html.js", "lib/directive.js", "lib/directive-helpers.js",
-            "lib/directives/repeat.js");
+            "pause.js", "occurrence.js", "schedules.js", "schedule.js", "schedule-actions.js", "lib/chart.js",
+            "lib/lit-html.js", "lib/directive.js", "lib/directive-helpers.js", "lib/directives/repeat.js");
 
     private final Map<String, File> files = new LinkedHashMap<>();
 

@@ -1,6 +1,7 @@
 package io.delayqueue.web.dashboard;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
@@ -9,10 +10,12 @@ import io.delayqueue.DeadLetterFilter;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.journal.JournalOperations;
 import io.delayqueue.store.ServerMonitor;
 import io.delayqueue.web.api.DeadLetterRoutes;
 import io.delayqueue.web.api.QueueExistenceCheck;
+import io.delayqueue.web.api.QueueRoutes;
 import io.delayqueue.web.http.ApiViews;
 import io.delayqueue.web.http.ApiRequest;
 import io.delayqueue.web.http.RouteTable;
@@ -75,6 +78,11 @@ final class DashboardRoutes {
         routes.add(HttpMethod.POST, "/queues/{queue}/dead-letters/search", Authority.VIEW, this::search);
     }
 
+    /** Returns all queues, as the overview shows them. */
+    List<QueueOverview> queues() {
+        return this.overviews.get().read().overviews();
+    }
+
     private ServerResponse overview(ApiRequest request) {
         request.onlyQuery();
         OverviewCache.Snapshot snapshot = this.overviews.get();
@@ -126,6 +134,7 @@ final class DashboardRoutes {
         ObjectNode json = ApiViews.overview(QueueExistenceCheck.overview(this.inspector, request.queue()));
         json.set("dueCounts", ApiViews.dueCounts(this.inspector.dueForecast(queue)));
         json.set("throughput", this.throughput.toJson(queue));
+        json.put("schedules", QueueRoutes.hasSchedules(this.operations, queue));
         return Responses.json(json.put("ledger", this.journal != null && this.journal.covers(queue)));
     }
 

@@ -1,6 +1,8 @@
 package io.delayqueue.web.dashboard;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
@@ -273,6 +275,35 @@ class DashboardTasksTests {
                 return fetch('data/queues/never-used/pause', { method: 'PUT', body: '{}',
                   headers: { 'Content-Type': 'application/json' } }).then((answer) => answer.status);"""))
             .isEqualTo(404L);
+    }
+
+    @Test
+    void pausesAQueueUntilTomorrowMorningByThreeClicks() {
+        open("#/queues/invoices");
+        browser.awaitText("Queue invoices");
+        browser.run("window.clicks = 0; addEventListener('pointerdown', () => window.clicks++, true)");
+        browser.click("main button", "Pause queue …");
+        browser.click("dialog label", "until tomorrow, 08:00");
+        browser.click("dialog button", "Pause on every node");
+        browser.awaitText("Queue invoices is paused on every node until");
+        assertThat(browser.run("return window.clicks")).isEqualTo(3L);
+        assertThat(Instant.parse(browser.find("h1 time").getDomAttribute("datetime"))).isEqualTo(tomorrowMorning());
+        operations().resume("invoices");
+    }
+
+    private static Instant tomorrowMorning() {
+        return Instant.parse(String.valueOf(browser.run("""
+                const at = new Date();
+                return new Date(at.getFullYear(), at.getMonth(), at.getDate() + 1, 8).toISOString();""")));
+    }
+
+    @Test
+    void offersTheMorningOfTodayOnlyBeforeIt() {
+        assertThat(browser
+            .run("""
+                    return import('./pause.js').then(({ mornings }) => [7, 8].map((hour) =>
+                      mornings(+new Date(2026, 0, 31, hour)).map((morning) => `${morning.getDate()} ${morning.getHours()}`)));"""))
+            .isEqualTo(List.of(List.of("31 8", "1 8"), List.of("1 8")));
     }
 
     @Test

@@ -96,7 +96,8 @@ class DashboardTests {
     @ValueSource(strings = { "index.html", "main.js", "store.js", "throughput.js", "history.js", "frame.js", "queue.js",
             "dead-letters.js", "message.js", "transitions.js", "nodes.js", "overview.js", "alerts.js", "plots.js",
             "dialog.js", "format.js", "scan.js", "search.js", "address.js", "pages.js", "forget.js", "outage.js",
-            "lateness.js", "next-hour.js", "icons.js", "copy.js", "dashboard.css" })
+            "lateness.js", "next-hour.js", "icons.js", "copy.js", "pause.js", "occurrence.js", "schedules.js",
+            "schedule.js", "schedule-actions.js", "dashboard.css" })
     void usesNoAbsolutePaths(String file) throws IOException {
         assertThat(source(file)).doesNotContainPattern("(src|href|fetch|from|url)[=(\\s]*['\"`](/|https?:|//)");
     }
@@ -109,7 +110,8 @@ class DashboardTests {
         for (String file : List.of("main.js", "store.js", "format.js", "frame.js", "dialog.js", "plots.js",
                 "throughput.js", "history.js", "overview.js", "queue.js", "message.js", "transitions.js",
                 "dead-letters.js", "nodes.js", "alerts.js", "scan.js", "search.js", "address.js", "pages.js",
-                "forget.js", "outage.js", "lateness.js", "next-hour.js", "icons.js", "copy.js")) {
+                "forget.js", "outage.js", "lateness.js", "next-hour.js", "icons.js", "copy.js", "pause.js",
+                "occurrence.js", "schedules.js", "schedule.js", "schedule-actions.js")) {
             assertThat(source(file)).doesNotContainPattern(unsafe);
         }
         assertThat(source("index.html")).doesNotContainPattern("(?i)style=|\\son[a-z]+=|<script>|<style>");
@@ -164,7 +166,9 @@ class DashboardTests {
     @CsvSource({ "PUT,queues/q/pause", "DELETE,queues/q/pause", "POST,queues/q/messages/cancel",
             "POST,queues/q/messages/reschedule", "POST,queues/q/dead-letters/redrive",
             "POST,queues/q/dead-letters/purge", "DELETE,queues/q", "POST,queues/q/dead-letters/by-id/redrive",
-            "DELETE,queues/q/dead-letters/by-id", "POST,listeners/pause", "POST,listeners/resume" })
+            "DELETE,queues/q/dead-letters/by-id", "PUT,queues/q/schedules/by-name/pause",
+            "DELETE,queues/q/schedules/by-name/pause", "POST,queues/q/schedules/by-name/trigger",
+            "DELETE,queues/q/schedules/by-name", "POST,listeners/pause", "POST,listeners/resume" })
     void changesNothingWithoutTheOperateAuthority(String method, String route) {
         for (String user : List.of("view", "payload", "send", "consume", ApiServer.NONE)) {
             assertThat(server.call(user, method, PAGE + "/data/" + route, "{}").status()).as(user).isEqualTo(403);

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.web.Browser;
@@ -84,6 +85,18 @@ class DashboardViewerTests {
         browser.click("main a", "receipt-1");
         browser.awaitText("the authority DELAYQUEUE_PAYLOAD is required to read them");
         assertThat(browser.text()).doesNotContain("out of paper");
+    }
+
+    @Test
+    void aViewerSeesSchedulesWithoutActions() {
+        site.operations()
+            .schedules("receipts")
+            .put(ScheduleDefinition.cron("daily", "0 0 6 * * *").payload(Map.of("card", 4711)).build());
+        browser.run("location.hash = '#/queues/receipts/schedules'");
+        browser.click("main a", "daily");
+        browser.awaitText("Schedule daily");
+        browser.awaitText("the authority DELAYQUEUE_PAYLOAD is required to read it");
+        assertThat(browser.text()).doesNotContain("4711", "Pause …", "Trigger", "Remove");
     }
 
     @Test

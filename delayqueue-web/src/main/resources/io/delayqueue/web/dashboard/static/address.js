@@ -2,7 +2,7 @@
 
 import { state } from './store.js';
 
-const PAGES = ['alerts', 'nodes'];
+const PAGES = ['alerts', 'nodes', 'schedules'];
 
 /** Returns the address of a view. An object at the end is its query, of which absent values are left out. */
 export function link(...parts) {
@@ -33,6 +33,9 @@ function view([first, second, third, fourth]) {
     }
     if (third === 'dead-letters') {
       return fourth ? { page: 'deadLetter', queue: second, deadLetterId: fourth } : { page: 'deadLetters', queue: second };
+    }
+    if (third === 'schedules') {
+      return fourth ? { page: 'schedule', queue: second, schedule: fourth } : { page: 'queueSchedules', queue: second };
     }
     return third === undefined ? { page: 'queue', queue: second } : { page: 'unknown' };
   }

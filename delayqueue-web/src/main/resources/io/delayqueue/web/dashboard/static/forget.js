@@ -22,7 +22,7 @@ function askForget(queue) {
 /** Renders the button for a queue that holds nothing. */
 export function forgetting(queue, details) {
   const held = details.scheduled + details.waitingInGroup + details.leased + details.dead;
-  return may('OPERATE') && held === 0 && !details.paused
+  return may('OPERATE') && held === 0 && !details.paused && !details.schedules
     ? html`<div class="bar"><button type="button" @click=${() => askForget(queue)}>Forget queue …</button>
       <span class="soft">The queue is empty. This removes its name from the list.</span></div>` : nothing;
 }

@@ -32,6 +32,7 @@ export function frame(view) {
       <a class="brand" href="#/">${ICONS.brand}DelayQueue</a>
       <nav aria-label="Pages"><ul>
         ${entry('overview', 'Queues', nothing)}
+        ${entry('schedules', 'Schedules', nothing)}
         ${entry('alerts', 'Alerts', alerts > 0 ? html` <span class="badge">${alerts}<span class="unseen"> open</span></span>` : nothing)}
         ${entry('nodes', 'Nodes', nothing)}
       </ul></nav>

@@ -13,12 +13,17 @@ import { deadLetterPage, deadLettersPage, loadDeadLetter, loadDeadLetters, prepa
 import { loadNodes, nodesPage } from './nodes.js';
 import { alertsPage } from './alerts.js';
 import { loadNextHour } from './next-hour.js';
+import { schedulePage, loadSchedule, prepareSchedule } from './schedule.js';
+import { loadQueueSchedules, loadSchedules, prepareQueueSchedules, prepareSchedules, queueSchedulesPage, schedulesPage } from './schedules.js';
 import { leaveSearch, loadSearch, searchPage } from './search.js';
 
 const PAGES = {
   overview: { view: overviewPage, load: loadNextHour, prepare: prepareOverview, text: () => 'Queues' },
   alerts: { view: alertsPage, text: () => 'Alerts' },
   nodes: { view: nodesPage, load: loadNodes, text: () => 'Nodes' },
+  schedules: { view: schedulesPage, load: loadSchedules, prepare: prepareSchedules, text: () => 'Schedules' },
+  queueSchedules: { view: queueSchedulesPage, load: loadQueueSchedules, prepare: prepareQueueSchedules, text: ({ queue }) => `Schedules – ${named(queue)}` },
+  schedule: { view: schedulePage, load: loadSchedule, prepare: prepareSchedule, text: ({ queue, schedule }) => `${named(schedule)} – schedules – ${named(queue)}` },
   search: { view: searchPage, load: loadSearch, text: ({ id }) => `Search for ${named(id)}` },
   queue: { view: queuePage, load: loadQueue, prepare: prepareQueue, text: ({ queue }) => named(queue) },
   message: { view: messagePage, load: loadMessage, text: ({ queue, id }) => `${named(id)} – ${named(queue)}` },

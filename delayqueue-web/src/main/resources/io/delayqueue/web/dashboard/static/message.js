@@ -8,6 +8,7 @@ import { link } from './address.js';
 import { crumbs, loading, name, time, title } from './frame.js';
 import { copying } from './copy.js';
 import { askMessages } from './queue.js';
+import { scheduleOf } from './occurrence.js';
 import { loadTransitions, transitions } from './transitions.js';
 
 export async function loadMessage(route) {
@@ -32,10 +33,16 @@ export function content(of) {
       <p class="empty">Hidden: the authority DELAYQUEUE_PAYLOAD is required to read them.</p></section>`;
   }
   const headers = Object.entries(of.headers ?? {});
-  return html`<section aria-labelledby="content"><div class="with"><h2 id="content">Payload</h2>${of.payloadText ? copying(of.payloadText, 'payload') : nothing}</div>
-      <pre tabindex="0" role="group" aria-labelledby="content">${of.payloadText === null || of.payloadText === undefined ? '' : shown(indented(of.payloadText))}</pre></section>
+  return html`${payload(of)}
     <section aria-labelledby="headers"><h2 id="headers">Headers</h2>
       ${headers.length === 0 ? html`<p class="empty">None.</p>` : html`<dl class="facts">${headers.map(([key, value]) => html`<div><dt>${name(key)}</dt><dd>${shown(value)}</dd></div>`)}</dl>`}</section>`;
+}
+
+/** Renders the payload, or why it is hidden. */
+export function payload(of) {
+  return html`<section aria-labelledby="content"><div class="with"><h2 id="content">Payload</h2>${of.payloadText ? copying(of.payloadText, 'payload') : nothing}</div>
+      ${of.masked ? html`<p class="empty">Hidden: the authority DELAYQUEUE_PAYLOAD is required to read it.</p>`
+    : html`<pre tabindex="0" role="group" aria-labelledby="content">${of.payloadText === null || of.payloadText === undefined ? '' : shown(indented(of.payloadText))}</pre>`}</section>`;
 }
 
 export function facts(entries) {
@@ -57,6 +64,7 @@ export function messagePage() {
     ${!gone && may('OPERATE') ? html`<div class="bar">${(message.state === 'LEASED' ? ['cancel'] : ['now', 'reschedule', 'cancel'])
     .map((doing) => html`<button type="button" @click=${() => askMessages(queue, doing, [id])}>${{ now: 'Make due now', reschedule: 'Reschedule', cancel: 'Cancel' }[doing]} …</button>`)}</div>` : nothing}
     ${facts([
+    ['Schedule', scheduleOf(id) && html`<a href=${link('queues', queue, 'schedules', scheduleOf(id))}>${name(scheduleOf(id))}</a>`],
     ['State', gone ? 'gone' : message.state === 'LEASED' ? 'in flight' : 'waiting'],
     ['Due', message.dueAt && html`${time(message.dueAt)} <strong class="countdown line">${gone ? '' : due}</strong>`],
     ['Leased until', message.leasedUntil && html`${time(message.leasedUntil)} <span class="soft">unless renewed</span>`],

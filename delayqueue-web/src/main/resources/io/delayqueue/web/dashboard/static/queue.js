@@ -3,10 +3,10 @@
 import { html, nothing } from './lib/lit-html.js';
 import { repeat } from './lib/directives/repeat.js';
 import { count, countdown, duration, named, plural } from './format.js';
-import { ask, changed, HISTORY, may, now, queuePath, RequestError, state } from './store.js';
+import { ask, changed, HISTORY, may, now, queuePath, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, noQueue, time, title } from './frame.js';
-import { act, confirm, show } from './dialog.js';
+import { confirm, show } from './dialog.js';
 import { follow } from './throughput.js';
 import { throughputNote, throughputPlots, linePlot } from './history.js';
 import { plotOf } from './plots.js';
@@ -17,6 +17,7 @@ import { queueLatenessTile } from './lateness.js';
 import { FIRST_PAGE, openPage, pageSize, pagesOf, turning } from './pages.js';
 import { scan } from './scan.js';
 import { forgetting } from './forget.js';
+import { pausing } from './pause.js';
 
 const LISTINGS = [['SCHEDULED', 'Waiting'], ['DUE', 'Only those due'], ['LEASED', 'In flight'], ['RETRYING', 'Retrying'], ['WAITING_IN_GROUP', 'Waiting in their group']];
 // Collecting more at once would take too long.
@@ -92,60 +93,6 @@ function type(event) {
     view.typing = null;
     showQuery({ prefix: view.typed, ...FIRST_PAGE }, true);
   }, 300);
-}
-
-// ---- pause and resume
-
-const PAUSED = 'The pause applies to every node and survives restarts, until it ends or the queue is resumed. '
-  + 'Messages that become due wait; handlers that run continue.';
-
-function askPause(queue) {
-  confirm({
-    title: html`Pause queue ${name(queue)}?`,
-    text: html`<p>${PAUSED}</p>`,
-    fields: html`<label>How long <select name="time" @change=${({ target }) => {
-    target.form.querySelector('.until').hidden = target.value !== 'until';
-  }}>
-      <option value="">until it is resumed</option>
-      <option value="300000">5 minutes</option>
-      <option value="3600000">1 hour</option>
-      <option value="86400000">1 day</option>
-      <option value="until">until a time</option>
-    </select></label>
-    <label class="until" hidden>Until <input type="datetime-local" name="until" step="1"></label>`,
-    confirm: 'Pause on every node',
-    act: async (form) => {
-      const chosen = form.get('time');
-      const body = {};
-      if (chosen === 'until') {
-        if (!form.get('until')) {
-          throw new RequestError(0, '', 'Enter a time.');
-        }
-        body.until = new Date(form.get('until')).toISOString();
-      }
-      else if (chosen) {
-        body.forMillis = Number(chosen);
-      }
-      await ask('PUT', `${queuePath(queue)}/pause`, {}, body);
-      return `Queue ${named(queue)} is paused on every node`;
-    },
-  });
-}
-
-function resume(queue) {
-  act(async () => {
-    const answer = await ask('DELETE', `${queuePath(queue)}/pause`);
-    return answer.result === 'RESUMED' ? `Queue ${named(queue)} is resumed on every node` : `Queue ${named(queue)} was not paused`;
-  });
-}
-
-function pausing(queue, details) {
-  if (!may('OPERATE')) {
-    return nothing;
-  }
-  return html`<div class="bar" title="Applies to every node and survives restarts">${details.paused ? html`<button type="button" class="primary" @click=${() => resume(queue)}>Resume queue</button>` : nothing}
-    <button type="button" @click=${() => askPause(queue)}>${details.paused ? 'Change pause …' : 'Pause queue …'}</button>
-    </div>`;
 }
 
 // ---- actions on messages
@@ -343,7 +290,7 @@ export function queuePage() {
   }
   const seen = (field) => (entry) => entry.queues.get(queue)?.[field];
   return html`${crumbs([queue, link('queues', queue)])}
-    ${title(html`Queue ${name(queue)}${paused(details)}`, pausing(queue, details))}
+    ${title(html`Queue ${name(queue)}${paused(details)}`, html`<div class="bar"><a class="button" href=${link('queues', queue, 'schedules')}>Schedules</a>${pausing(queue, details)}</div>`)}
     ${restoring(queue, details)}
     ${forgetting(queue, details)}
     <dl class="tiles">

@@ -1,0 +1,119 @@
+package io.delayqueue.web.dashboard;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.ScheduleDefinition;
+import io.delayqueue.ScheduleOperations;
+import io.delayqueue.SchedulePage;
+import io.delayqueue.ScheduleStatus;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.web.dashboard.ScheduleOverviewCache.Schedules;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.reset;
+import static org.mockito.Mockito.times;
+import static org.mockito.Mockito.verify;
+
+/** Checks the limits of the reads for the list of all schedules. */
+class ScheduleOverviewCacheTests {
+
+    private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
+
+    private final DelayQueueOperations operations = mock();
+
+    private final AtomicLong nanos = new AtomicLong(-7);
+
+    private final ScheduleOverviewCache cache = new ScheduleOverviewCache(this.operations,
+            new OccurrenceOutcomes(this.operations, null), this.nanos::get);
+
+    private ScheduleOperations queue(String queue, @Nullable String nextCursor, ScheduleStatus... schedules) {
+        ScheduleOperations some = mock();
+        given(some.list(null, 20)).willReturn(new SchedulePage(List.of(schedules), nextCursor));
+        given(this.operations.schedules(queue)).willReturn(some);
+        return some;
+    }
+
+    private static ScheduleStatus schedule(String queue, String name, @Nullable Duration next) {
+        return new ScheduleStatus(queue, ScheduleDefinition.cron(name, "@daily").build(), "{}", null, false,
+                (next != null) ? NOW.plus(next) : null, null, 0, Map.of(), List.of());
+    }
+
+    private static List<String> names(Schedules read) {
+        return read.entries().stream().map((entry) -> entry.schedule().name()).toList();
+    }
+
+    @Test
+    void theScheduleThatIsDueNextIsFirstWhateverItsQueue() {
+        queue("a", null, schedule("a", "a-5", Duration.ofMinutes(5)), schedule("a", "a-never", null));
+        queue("b", null, schedule("b", "b-1", Duration.ofMinutes(1)));
+
+        assertThat(names(this.cache.get(List.of("a", "b")))).containsExactly("b-1", "a-5", "a-never");
+    }
+
+    @Test
+    void queuesAreReadOnceInTenSeconds() {
+        ScheduleOperations some = queue("a", null, schedule("a", "one", Duration.ZERO));
+        this.cache.get(List.of("a"));
+        this.nanos.addAndGet(TimeUnit.SECONDS.toNanos(9));
+        this.cache.get(List.of("a"));
+        verify(some, times(1)).list(null, 20);
+        this.nanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        this.cache.get(List.of("a"));
+        verify(some, times(2)).list(null, 20);
+    }
+
+    @Test
+    void queuesOfWhichSomeSchedulesAreLeftOutAreNamed() {
+        List<String> queues = IntStream.range(0, 12).mapToObj((i) -> "q-%02d".formatted(i)).toList();
+        for (int i = 0; i < 12; i++) {
+            String queue = queues.get(i);
+            Duration next = Duration.ofMinutes(i);
+            queue(queue, (i == 3) ? "more" : null,
+                    IntStream.range(0, 20)
+                        .mapToObj((j) -> schedule(queue, "s-" + j, next))
+                        .toArray(ScheduleStatus[]::new));
+        }
+
+        Schedules read = this.cache.get(queues);
+
+        assertThat(read.entries()).hasSize(200);
+        assertThat(read.more()).containsExactly("q-03", "q-10", "q-11");
+    }
+
+    @Test
+    void aQueueThatCannotBeReadIsNamedAndTheOthersAreShown() {
+        queue("a", null, schedule("a", "one", Duration.ZERO));
+        given(this.operations.schedules("broken")).willThrow(new StoreRefusedException("WRONGTYPE", Effect.NONE, null));
+
+        Schedules read = this.cache.get(List.of("broken", "a"));
+
+        assertThat(names(read)).containsExactly("one");
+        assertThat(read.unread()).containsExactly("broken");
+    }
+
+    @Test
+    void aStoreThatIsAwayFailsTheReadAndTheNextOneTriesAgain() {
+        given(this.operations.schedules("a"))
+            .willThrow(new StoreUnavailableException("no answer", Effect.NONE, new IllegalStateException()));
+        assertThatThrownBy(() -> this.cache.get(List.of("a"))).isInstanceOf(StoreUnavailableException.class);
+        reset(this.operations);
+        queue("a", null, schedule("a", "one", Duration.ZERO));
+
+        assertThat(names(this.cache.get(List.of("a")))).containsExactly("one");
+    }
+
+}
