@@ -10,9 +10,9 @@ const WORDS = {
   CANCELLED: 'Cancelled',
   RECEIPT_FAILED: 'Receipt failed',
   RECEIPT_SENT: 'Receipt sent',
-  DEAD: 'Receipt dead',
+  DEAD: 'Dead letter',
   REDRIVEN: 'Redriven',
-  PURGED: 'Deleted',
+  PURGED: 'Purged',
   MAIL_SERVER: 'Mail server',
   REDIS_LOST: 'Redis lost',
 };
@@ -119,7 +119,7 @@ function letterRow(letter) {
   const actions = element('div', 'actions', '');
   actions.append(
     button('Redrive', `Redrive the receipt of order ${letter.orderId}`, () => call('POST', `${path}/redrive`)),
-    button('Delete', `Delete the receipt of order ${letter.orderId}`, () => call('DELETE', path)));
+    button('Purge', `Purge the receipt of order ${letter.orderId}`, () => call('DELETE', path)));
   row.append(element('strong', 'item', `Receipt of order ${letter.orderId}`),
     element('span', 'cause', `${letter.failures} failures. ${letter.cause}`), actions);
   return row;
