@@ -29,6 +29,7 @@ import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.store.schedule.SkipLog;
 import io.delayqueue.store.schedule.StepOutcome;
 import io.delayqueue.store.schedule.StoredSchedule;
+import io.delayqueue.store.schedule.StoredSchedulePage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -120,13 +121,19 @@ final class MemoryScheduleStore implements ScheduleStore {
     }
 
     @Override
-    public CompletableFuture<List<StoredSchedule>> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
-        return in(queue,
-                (schedules, messages,
-                        now) -> ((after != null) ? schedules.order.tailSet(after, false) : schedules.order).stream()
-                            .limit(limit)
-                            .map((position) -> schedules.stored(position.name(), now, this.owners))
-                            .toList());
+    public CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
+        return in(queue, (schedules, messages, now) -> {
+            List<ScheduleCursor> positions = ((after != null) ? schedules.order.tailSet(after, false)
+                    : schedules.order)
+                .stream()
+                .limit(limit + 1L)
+                .toList();
+            List<StoredSchedule> page = positions.stream()
+                .limit(limit)
+                .map((position) -> schedules.stored(position.name(), now, this.owners))
+                .toList();
+            return new StoredSchedulePage(page, (positions.size() > limit) ? positions.get(limit - 1) : null);
+        });
     }
 
     void clear() {

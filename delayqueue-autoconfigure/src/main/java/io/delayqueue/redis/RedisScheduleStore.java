@@ -24,6 +24,7 @@ import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.store.schedule.SkipLog;
 import io.delayqueue.store.schedule.StepOutcome;
 import io.delayqueue.store.schedule.StoredSchedule;
+import io.delayqueue.store.schedule.StoredSchedulePage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -39,6 +40,8 @@ import static io.delayqueue.redis.script.ScriptCodec.text;
 public final class RedisScheduleStore implements ScheduleStore {
 
     private static final Logger logger = LoggerFactory.getLogger(RedisScheduleStore.class);
+
+    private static final int HEADER = 2;
 
     private static final int FIELDS = 4;
 
@@ -141,17 +144,22 @@ public final class RedisScheduleStore implements ScheduleStore {
     }
 
     @Override
-    public CompletableFuture<List<StoredSchedule>> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
+    public CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
         return this.redis
             .schedules(RedisScripts.SCHEDULES, queue, bytes(limit), bytes((after != null) ? after.name() : ""),
                     (after != null) ? bytes(after.score()) : new byte[0])
-            .thenApply((reply) -> toSchedules(queue, reply));
+            .thenApply((reply) -> {
+                List<StoredSchedule> schedules = toSchedules(queue, reply);
+                String score = text(reply.get(1));
+                return new StoredSchedulePage(schedules, score.isEmpty() ? null : ScheduleCursor
+                    .ofScore(schedules.get(schedules.size() - 1).name(), Long.parseLong(score)));
+            });
     }
 
     private List<StoredSchedule> toSchedules(QueueName queue, List<Object> reply) {
         Instant now = ScriptCodec.ofMicros(number(reply.get(0)));
         List<StoredSchedule> schedules = new ArrayList<>();
-        for (int i = 1; i < reply.size(); i += FIELDS) {
+        for (int i = HEADER; i < reply.size(); i += FIELDS) {
             String name = text(reply.get(i));
             String called = text(reply.get(i + 3));
             schedules.add(new StoredSchedule(name, state(queue, name, reply.get(i + 1)),

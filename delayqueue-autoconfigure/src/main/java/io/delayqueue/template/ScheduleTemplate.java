@@ -24,6 +24,7 @@ import io.delayqueue.store.schedule.ScheduleChanger;
 import io.delayqueue.store.schedule.ScheduleCursor;
 import io.delayqueue.store.schedule.ScheduleRecord;
 import io.delayqueue.store.schedule.StoredSchedule;
+import io.delayqueue.store.schedule.StoredSchedulePage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -119,18 +120,16 @@ final class ScheduleTemplate implements ScheduleOperations {
     public SchedulePage list(@Nullable String cursor, int limit) {
         require(limit >= 1 && limit <= MAX_PAGE, "Limit", limit, MAX_PAGE);
         ScheduleCursor after = (cursor != null) ? ScheduleCursor.parse(cursor) : null;
-        List<StoredSchedule> found = this.calls.await(this.schedules.store().list(this.queue, after, limit + 1),
+        StoredSchedulePage found = this.calls.await(this.schedules.store().list(this.queue, after, limit),
                 "list schedules");
         List<ScheduleStatus> page = new ArrayList<>();
-        String next = null;
-        for (StoredSchedule each : found.subList(0, Math.min(limit, found.size()))) {
+        for (StoredSchedule each : found.schedules()) {
             ScheduleStatus status = status(each);
             if (status != null) {
                 page.add(status);
             }
-            next = (each.state() != null) ? ScheduleCursor.of(each.name(), each.state()).text() : next;
         }
-        return new SchedulePage(page, (found.size() > limit) ? next : null);
+        return new SchedulePage(page, (found.next() != null) ? found.next().text() : null);
     }
 
     private @Nullable ScheduleStatus status(StoredSchedule found) {

@@ -6,12 +6,12 @@
 -- KEYS     all of prelude.lua, those of schedules too; used: schedules, schedule-times,
 --          schedule-skips, schedule-owners
 --
--- ARGV[1]  limit  1..101 schedules; 0 for the one called `name`
+-- ARGV[1]  limit  1..100 schedules; 0 for the one called `name`
 -- ARGV[2]  name   of the schedule, or of the last one of the previous page
 -- ARGV[3]  score  of that one, '' for the first page
 --
--- Returns  { now, name, state, skips, last call, name, state, skips, last call, ... }
---          now: microseconds; state, skips: as stored, '' for none; last call: ms, when a node of its
+-- Returns  { now, score, name, state, skips, last call, name, state, skips, last call, ... }
+--          now: microseconds; score: of the last schedule if more follow, else ''; state, skips: as stored, '' for none; last call: ms, when a node of its
 --          owner called declare-schedules.lua last, '' for never
 --
 -- Keeps    all, as it changes nothing
@@ -32,13 +32,16 @@ local function passed()
   return start
 end
 
-local names = { name }
+local names, stop = { name }, 1
 if limit > 0 then
   local start = passed()
-  names = redis.call('ZRANGE', SCHEDULE_TIMES, start, start + limit - 1)
+  names = redis.call('ZRANGE', SCHEDULE_TIMES, start, start + limit)
+  stop = math.min(limit, #names)
 end
-local reply, bytes = { clock() }, 0
-for _, each in ipairs(names) do
+local reply, bytes, read = { clock(), '' }, 0, 0
+while read < stop and bytes <= BYTES do
+  read = read + 1
+  local each = names[read]
   local state = redis.call('HGET', SCHEDULES, each) or ''
   local owner = string.match(state, '^[%d:]+:%a:(%S*) ')
   local called = owner and owner ~= '' and redis.call('HGET', SCHEDULE_OWNERS, owner) or ''
@@ -46,6 +49,6 @@ for _, each in ipairs(names) do
   reply[at + 1], reply[at + 2] = each, state
   reply[at + 3], reply[at + 4] = redis.call('HGET', SCHEDULE_SKIPS, each) or '', string.match(called, '(%d+)$') or ''
   bytes = bytes + #state
-  if bytes > BYTES then break end
 end
+if read > 0 and read < #names then reply[2] = redis.call('ZSCORE', SCHEDULE_TIMES, names[read]) end
 return reply

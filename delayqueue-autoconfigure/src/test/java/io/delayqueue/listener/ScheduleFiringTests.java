@@ -28,6 +28,7 @@ import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.store.schedule.StepOutcome;
 import io.delayqueue.store.schedule.StoredSchedule;
+import io.delayqueue.store.schedule.StoredSchedulePage;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -334,7 +335,7 @@ class ScheduleFiringTests {
         }
 
         @Override
-        public CompletableFuture<List<StoredSchedule>> list(QueueName queue, ScheduleCursor after, int limit) {
+        public CompletableFuture<StoredSchedulePage> list(QueueName queue, ScheduleCursor after, int limit) {
             return ScheduleFiringTests.this.store.schedules().list(queue, after, limit);
         }
 

@@ -42,6 +42,7 @@ import io.delayqueue.store.schedule.ScheduleCursor;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.store.schedule.StoredSchedule;
+import io.delayqueue.store.schedule.StoredSchedulePage;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -235,7 +236,7 @@ class ScheduleRollingTests {
         }
 
         @Override
-        public CompletableFuture<List<StoredSchedule>> list(QueueName queue, @Nullable ScheduleCursor after,
+        public CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after,
                 int limit) {
             return called(() -> ScheduleRollingTests.this.store.list(queue, after, limit));
         }

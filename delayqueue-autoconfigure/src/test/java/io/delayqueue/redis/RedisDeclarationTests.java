@@ -137,7 +137,7 @@ class RedisDeclarationTests {
         this.clock.advance(MINUTE);
 
         assertThat(declare(APP, Map.of("daily", "one")).removed()).containsExactly("dropped");
-        assertThat(this.store.list(QUEUE, null, 10).join()).extracting(StoredSchedule::name)
+        assertThat(this.store.list(QUEUE, null, 10).join().schedules()).extracting(StoredSchedule::name)
             .containsExactly("daily", "put");
     }
 

@@ -16,6 +16,7 @@ import io.delayqueue.store.schedule.ScheduleCursor;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.store.schedule.StoredSchedule;
+import io.delayqueue.store.schedule.StoredSchedulePage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -81,7 +82,7 @@ final class TesterScheduleStore implements ScheduleStore {
     }
 
     @Override
-    public CompletableFuture<List<StoredSchedule>> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
+    public CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
         return read("list schedules", () -> this.store.list(queue, after, limit));
     }
 

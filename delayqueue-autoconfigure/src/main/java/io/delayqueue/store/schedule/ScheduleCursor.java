@@ -19,6 +19,11 @@ public record ScheduleCursor(long next, String name) {
         return new ScheduleCursor(state.next(), name);
     }
 
+    /** Returns the position of a schedule with a score. */
+    public static ScheduleCursor ofScore(String name, long score) {
+        return new ScheduleCursor((score == NEVER) ? ScheduleRecord.NONE : score, name);
+    }
+
     /**
      * Parses the result of {@link #text()}.
      * @throws IllegalArgumentException if it is not valid

@@ -50,7 +50,7 @@ public interface ScheduleStore {
         }
 
         @Override
-        public CompletableFuture<List<StoredSchedule>> list(QueueName queue, @Nullable ScheduleCursor after,
+        public CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after,
                 int limit) {
             return refused();
         }
@@ -100,11 +100,12 @@ public interface ScheduleStore {
     CompletableFuture<StoredSchedule> find(QueueName queue, String name);
 
     /**
-     * Returns schedules, the one that is due next first.
+     * Returns schedules, the one that is due next first. A page may have fewer than the
+     * limit although more follow, if their definitions are large.
      * @param after the position after which the result starts; {@code null} for the
      * beginning
-     * @param limit 1 to {@link #BATCH_LIMIT} + 1
+     * @param limit 1 to {@link #BATCH_LIMIT}
      */
-    CompletableFuture<List<StoredSchedule>> list(QueueName queue, @Nullable ScheduleCursor after, int limit);
+    CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after, int limit);
 
 }

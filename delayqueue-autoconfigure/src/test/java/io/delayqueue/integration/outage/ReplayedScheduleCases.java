@@ -74,7 +74,7 @@ final class ReplayedScheduleCases {
 
     void aLook() {
         create();
-        assertThat(this.repeater.repeated("schedules", () -> this.store.list(QUEUE, null, 10).join()))
+        assertThat(this.repeater.repeated("schedules", () -> this.store.list(QUEUE, null, 10).join().schedules()))
             .extracting(StoredSchedule::state)
             .containsExactly(ScheduleValues.fresh());
         remove();

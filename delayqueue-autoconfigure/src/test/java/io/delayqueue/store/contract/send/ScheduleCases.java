@@ -1,8 +1,10 @@
 package io.delayqueue.store.contract.send;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 import io.delayqueue.MessageState;
 import io.delayqueue.ScheduleSkip;
@@ -20,6 +22,7 @@ import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.SkipLog;
 import io.delayqueue.store.schedule.StepOutcome;
 import io.delayqueue.store.schedule.StoredSchedule;
+import io.delayqueue.store.schedule.StoredSchedulePage;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -29,6 +32,7 @@ import static io.delayqueue.fixtures.store.ScheduleValues.NAME;
 import static io.delayqueue.fixtures.store.ScheduleValues.fresh;
 import static io.delayqueue.fixtures.store.ScheduleValues.id;
 import static io.delayqueue.fixtures.store.ScheduleValues.instant;
+import static io.delayqueue.fixtures.store.ScheduleValues.minute;
 import static io.delayqueue.fixtures.store.ScheduleValues.position;
 import static io.delayqueue.fixtures.store.ScheduleValues.send;
 import static io.delayqueue.fixtures.store.ScheduleValues.sendDetailed;
@@ -51,7 +55,9 @@ public abstract class ScheduleCases extends StoreCases {
 
     @AfterEach
     void removeAll() {
-        list().forEach((schedule) -> change(new ScheduleChange(schedule.name(), schedule.state(), null, null, null)));
+        for (List<StoredSchedule> left = list(); !left.isEmpty(); left = list()) {
+            left.forEach((schedule) -> change(new ScheduleChange(schedule.name(), schedule.state(), null, null, null)));
+        }
     }
 
     private Firing fire(ScheduleStep... steps) {
@@ -75,7 +81,7 @@ public abstract class ScheduleCases extends StoreCases {
     }
 
     private List<StoredSchedule> list() {
-        return this.contract.schedules().list(QUEUE.queue(), null, 100).join();
+        return this.contract.schedules().list(QUEUE.queue(), null, 100).join().schedules();
     }
 
     private static ScheduleRecord sent(ScheduleRecord from, int minute) {
@@ -380,9 +386,31 @@ public abstract class ScheduleCases extends StoreCases {
         return this.contract.schedules()
             .list(QUEUE.queue(), after, limit)
             .join()
+            .schedules()
             .stream()
             .map(StoredSchedule::name)
             .toList();
+    }
+
+    @Test
+    void areListedByPagesHoweverLargeTheirDefinitionsAre() {
+        String definition = "{}\n\"%s\"".formatted("x".repeat(20_000));
+        List<String> names = IntStream.range(0, 80).mapToObj("s%02d"::formatted).toList();
+        names.forEach((name) -> change(new ScheduleChange(name, null,
+                new ScheduleRecord(1, minute(name.equals("s79") ? -1 : 0), 0, 0, 0, 0, false, "", definition), null,
+                null)));
+
+        List<String> listed = new ArrayList<>();
+        ScheduleCursor next = null;
+        do {
+            StoredSchedulePage page = this.contract.schedules().list(QUEUE.queue(), next, 70).join();
+            assertThat(page.schedules()).hasSizeBetween(1, 70);
+            page.schedules().forEach((schedule) -> listed.add(schedule.name()));
+            next = page.next();
+        }
+        while (next != null);
+
+        assertThat(listed).hasSize(80).startsWith("s79", "s00", "s01").endsWith("s78").doesNotHaveDuplicates();
     }
 
     @Test
@@ -406,7 +434,6 @@ public abstract class ScheduleCases extends StoreCases {
         this.dq.advance(MINUTE.multipliedBy(110));
 
         assertThat(fire().due().keySet()).hasSize(100).startsWith("s000", "s001").endsWith("s099");
-        list().forEach((schedule) -> change(new ScheduleChange(schedule.name(), schedule.state(), null, null, null)));
     }
 
 }

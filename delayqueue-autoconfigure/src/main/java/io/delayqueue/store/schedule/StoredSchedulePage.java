@@ -1,0 +1,20 @@
+package io.delayqueue.store.schedule;
+
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Holds some schedules of a queue, the one that is due next first.
+ *
+ * @param schedules the schedules
+ * @param next the position after which the next page starts; {@code null} if there are no
+ * more
+ */
+public record StoredSchedulePage(List<StoredSchedule> schedules, @Nullable ScheduleCursor next) {
+
+    public StoredSchedulePage {
+        schedules = List.copyOf(schedules);
+    }
+
+}
