@@ -66,12 +66,12 @@ final class MemoryScheduleStore implements ScheduleStore {
     }
 
     @Override
-    public CompletableFuture<Firing> fire(QueueName queue, String node, List<ScheduleStep> steps) {
+    public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
         return in(queue, (schedules, messages, now) -> {
             long millis = Micros.floorToMillis(now);
             List<StepOutcome> outcomes = new ArrayList<>();
             steps.forEach((step) -> outcomes.add(schedules.apply(step, messages, millis)));
-            if (outcomes.stream().anyMatch(StepOutcome::isApplied)) {
+            if (node != null && outcomes.stream().anyMatch(StepOutcome::isApplied)) {
                 schedules.firingNode = node;
             }
             Long first = schedules.order.isEmpty() ? null : schedules.order.first().score();

@@ -52,7 +52,7 @@ public final class RedisScheduleStore implements ScheduleStore {
     }
 
     @Override
-    public CompletableFuture<Firing> fire(QueueName queue, String node, List<ScheduleStep> steps) {
+    public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
         return this.redis
             .schedules(RedisScripts.FIRE_SCHEDULES, queue, ScheduleArguments.ofFire(node, BATCH_LIMIT, steps))
             .thenApply((reply) -> toFiring(queue, reply));

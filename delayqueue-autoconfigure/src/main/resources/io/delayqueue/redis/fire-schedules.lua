@@ -13,7 +13,8 @@
 -- KEYS     all of prelude.lua, those of schedules too; unused: partitions,
 --          primary, journal, duplicates, schedule-declarations, schedule-owners
 --
--- ARGV[1]  node   the caller, which fires first from now on if a step is applied
+-- ARGV[1]  node   the caller, which fires first from now on if a step is applied; '' for one
+--                 that does not fire, and leaves that as it is
 -- ARGV[2]  limit  1..100, of the due schedules
 -- ARGV from [3] on, for each step:
 --   +0  name
@@ -92,7 +93,7 @@ for at = 3, #ARGV, 19 do
   outcomes[#outcomes + 1] = outcome
   applied = applied or outcome ~= 'stale' and outcome ~= 'early' and outcome ~= 'outdated'
 end
-if applied and redis.call('GET', FIRING_NODE) ~= ARGV[1] then redis.call('SET', FIRING_NODE, ARGV[1]) end
+if applied and ARGV[1] ~= '' and redis.call('GET', FIRING_NODE) ~= ARGV[1] then redis.call('SET', FIRING_NODE, ARGV[1]) end
 
 local due, bytes = {}, 0
 for _, name in ipairs(redis.call('ZRANGE', SCHEDULE_TIMES, '-inf', now_ms, 'BYSCORE', 'LIMIT', 0, tonumber(ARGV[2]))) do

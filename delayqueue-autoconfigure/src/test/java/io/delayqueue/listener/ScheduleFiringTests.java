@@ -29,6 +29,7 @@ import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.store.schedule.StepOutcome;
 import io.delayqueue.store.schedule.StoredSchedule;
 import io.delayqueue.store.schedule.StoredSchedulePage;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -171,6 +172,25 @@ class ScheduleFiringTests {
     }
 
     @Test
+    void aChangeByAProcessThatDoesNotFireTheQueueLeavesTheFiringNode() {
+        this.one.start();
+        this.two.firing();
+        put(this.one);
+        ScheduleChanger changer = new ScheduleChanger(this.two.schedules);
+
+        changer.pause(QUEUE, "minutely", true).join();
+        changer.pause(QUEUE, "minutely", false).join();
+        advance(MINUTE);
+        assertThat(this.one.sent).isEqualTo(minutes(1));
+
+        this.clock.advance(MINUTE);
+        changer.pause(QUEUE, "minutely", true).join();
+        assertThat(this.two.sent).isEqualTo(minutes(2).subList(1, 2));
+        assertThat(this.store.schedules().fire(QUEUE, null, List.of()).join().firingNode())
+            .isEqualTo(this.one.schedules.node());
+    }
+
+    @Test
     void aStoreThatIsAwayIsCalledUntilItAnswers() {
         this.one.start();
         put(this.one);
@@ -294,7 +314,7 @@ class ScheduleFiringTests {
         }
 
         @Override
-        public CompletableFuture<Firing> fire(QueueName queue, String node, List<ScheduleStep> steps) {
+        public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
             this.calls++;
             if (this.dead) {
                 return away();

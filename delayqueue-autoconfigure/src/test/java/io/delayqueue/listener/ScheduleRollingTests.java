@@ -210,7 +210,7 @@ class ScheduleRollingTests {
         }
 
         @Override
-        public CompletableFuture<Firing> fire(QueueName queue, String node, List<ScheduleStep> steps) {
+        public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
             return called(() -> ScheduleRollingTests.this.store.fire(queue, node, steps));
         }
 

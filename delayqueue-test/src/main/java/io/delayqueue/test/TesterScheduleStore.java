@@ -51,7 +51,7 @@ final class TesterScheduleStore implements ScheduleStore {
     }
 
     @Override
-    public CompletableFuture<Firing> fire(QueueName queue, String node, List<ScheduleStep> steps) {
+    public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
         return call("fire schedules", () -> this.store.fire(queue, node, steps), () -> {
             if (!steps.isEmpty()) {
                 this.parts.wakeUps().changed(Partition.first(queue));

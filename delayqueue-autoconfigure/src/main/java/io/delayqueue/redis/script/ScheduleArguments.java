@@ -33,9 +33,9 @@ public final class ScheduleArguments {
     }
 
     /** Returns the arguments of fire-schedules.lua. */
-    public static byte[][] ofFire(String node, int limit, List<ScheduleStep> steps) {
+    public static byte[][] ofFire(@Nullable String node, int limit, List<ScheduleStep> steps) {
         byte[][] arguments = new byte[HEADER + steps.size() * FIELDS][];
-        arguments[0] = bytes(node);
+        arguments[0] = (node != null) ? bytes(node) : NONE;
         arguments[1] = bytes(limit);
         int at = HEADER;
         for (ScheduleStep step : steps) {

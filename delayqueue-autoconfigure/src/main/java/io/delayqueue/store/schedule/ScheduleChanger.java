@@ -51,7 +51,7 @@ public final class ScheduleChanger {
      * @param stored the definition as {@link DefinitionCodec} writes it
      */
     public CompletableFuture<SchedulePutResult> put(QueueName queue, ScheduleDefinition definition, String stored) {
-        return change(queue, definition.name(), (found) -> {
+        return change(queue, definition.name(), taking(), (found) -> {
             ScheduleRecord state = found.state();
             if (state == null) {
                 return new Decision<>(SchedulePutResult.CREATED, created(definition, "", stored, found.now()));
@@ -78,7 +78,7 @@ public final class ScheduleChanger {
     CompletableFuture<Optional<ScheduleRecord>> declare(QueueName queue, ScheduleDeclaration declaration, long known) {
         ScheduleDefinition definition = declaration.definition();
         String owner = this.schedules.owner();
-        return change(queue, definition.name(), (found) -> {
+        return change(queue, definition.name(), taking(), (found) -> {
             ScheduleRecord state = found.state();
             if (state == null) {
                 ScheduleRecord created = created(definition, owner, declaration.stored(), found.now());
@@ -148,7 +148,7 @@ public final class ScheduleChanger {
 
     /** Pauses a schedule, or resumes it. */
     public CompletableFuture<ScheduleChangeResult> pause(QueueName queue, String name, boolean paused) {
-        return change(queue, name, (found) -> {
+        return change(queue, name, null, (found) -> {
             ScheduleRecord state = found.state();
             if (state == null) {
                 return new Decision<>(ScheduleChangeResult.NOT_FOUND, null);
@@ -162,7 +162,7 @@ public final class ScheduleChanger {
 
     /** Removes a schedule that no live application declares. */
     public CompletableFuture<ScheduleChangeResult> remove(QueueName queue, String name) {
-        return change(queue, name,
+        return change(queue, name, null,
                 (found) -> (found.state() == null) ? new Decision<>(ScheduleChangeResult.NOT_FOUND, null)
                         : isDeclared(found) ? new Decision<>(ScheduleChangeResult.DECLARED, null)
                                 : new Decision<>(ScheduleChangeResult.DONE, null, null, true));
@@ -188,12 +188,20 @@ public final class ScheduleChanger {
         });
     }
 
-    private <T> CompletableFuture<T> change(QueueName queue, String name,
-            Function<StoredSchedule, @Nullable Decision<T>> decision) {
-        return change(queue, name, decision, MAX_REPEATS);
+    /**
+     * Returns the node that fires first after a put or a declaration: this process, which
+     * takes part from then on. {@code null} if it fires nothing.
+     */
+    private @Nullable String taking() {
+        return this.schedules.isFiring() ? this.schedules.node() : null;
     }
 
-    private <T> CompletableFuture<T> change(QueueName queue, String name,
+    private <T> CompletableFuture<T> change(QueueName queue, String name, @Nullable String node,
+            Function<StoredSchedule, @Nullable Decision<T>> decision) {
+        return change(queue, name, node, decision, MAX_REPEATS);
+    }
+
+    private <T> CompletableFuture<T> change(QueueName queue, String name, @Nullable String node,
             Function<StoredSchedule, @Nullable Decision<T>> decision, int repeats) {
         if (repeats == 0) {
             return CompletableFuture.failedFuture(new StoreRefusedException(
@@ -205,23 +213,25 @@ public final class ScheduleChanger {
         return store.find(queue, name).thenCompose((found) -> {
             Decision<T> decided = decision.apply(found);
             if (decided == null) {
-                return fireFirst(queue, found).thenCompose((fired) -> change(queue, name, decision, repeats - 1));
+                return fireFirst(queue, found).thenCompose((fired) -> change(queue, name, node, decision, repeats - 1));
             }
             if (decided.state == null && !decided.removes) {
                 return CompletableFuture.completedFuture(decided.result);
             }
-            String node = this.schedules.isFiring() ? this.schedules.node() : null;
             return store.change(queue, new ScheduleChange(name, found.state(), decided.state, decided.skip, node))
                 .thenCompose((changed) -> changed ? CompletableFuture.completedFuture(decided.result)
-                        : change(queue, name, decision, repeats - 1));
+                        : change(queue, name, node, decision, repeats - 1));
         });
     }
 
-    /** Fires what is due, as a change of the schedule would decide otherwise about it. */
+    /**
+     * Fires what is due, as a change of the schedule would decide otherwise about it. The
+     * firing node stays, as this process may not fire the queue.
+     */
     private CompletableFuture<Firing> fireFirst(QueueName queue, StoredSchedule found) {
         Map<String, ScheduleRecord> due = (found.state() != null) ? Map.of(found.name(), found.state()) : Map.of();
         List<ScheduleStep> steps = this.schedules.planner().plan(due, found.now(), () -> 0.5);
-        return this.schedules.store().fire(queue, this.schedules.node(), steps);
+        return this.schedules.store().fire(queue, null, steps);
     }
 
     /**

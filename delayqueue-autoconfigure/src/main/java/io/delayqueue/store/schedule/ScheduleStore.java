@@ -24,7 +24,7 @@ public interface ScheduleStore {
     ScheduleStore NONE = new ScheduleStore() {
 
         @Override
-        public CompletableFuture<Firing> fire(QueueName queue, String node, List<ScheduleStep> steps) {
+        public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
             return refused();
         }
 
@@ -64,13 +64,13 @@ public interface ScheduleStore {
 
     /**
      * Applies steps, each atomically, and returns the schedules that are due after them.
-     * Applies all steps of which no other node was first. The node fires first from then
-     * on if at least one step was applied.
-     * @param node the calling node
+     * Applies all steps of which no other node was first.
+     * @param node the calling node, which fires first from then on if at least one step
+     * was applied; {@code null} for a caller that does not fire the queue
      * @param steps at most {@link #BATCH_LIMIT}; several of one schedule are applied in
      * their order
      */
-    CompletableFuture<Firing> fire(QueueName queue, String node, List<ScheduleStep> steps);
+    CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps);
 
     /**
      * Ends that a node fires first, and notifies the others.

@@ -46,6 +46,8 @@ public abstract class ScheduleCases extends StoreCases {
 
     private static final String NODE = "node1";
 
+    private static final @Nullable String NOBODY = null;
+
     private final StoreFixture contract;
 
     public ScheduleCases(StoreFixture contract) {
@@ -64,7 +66,7 @@ public abstract class ScheduleCases extends StoreCases {
         return fire(NODE, steps);
     }
 
-    private Firing fire(String node, ScheduleStep... steps) {
+    private Firing fire(@Nullable String node, ScheduleStep... steps) {
         return this.contract.schedules().fire(QUEUE.queue(), node, List.of(steps)).join();
     }
 
@@ -352,6 +354,17 @@ public abstract class ScheduleCases extends StoreCases {
         assertThat(fire().firingNode()).isNull();
         assertThat(change(new ScheduleChange(NAME, find().state(), find().state(), null, "node3"))).isTrue();
         assertThat(fire().firingNode()).isEqualTo("node3");
+    }
+
+    @Test
+    void isNotFiredFirstByACallerWithoutANode() {
+        put(null, fresh());
+
+        assertThat(fire(NOBODY, send(fresh())).firingNode()).isNull();
+        this.dq.advance(MINUTE);
+        fire("node1", send(sent(fresh(), 1)));
+        this.dq.advance(MINUTE);
+        assertThat(fire(NOBODY, send(sent(sent(fresh(), 1), 2))).firingNode()).isEqualTo("node1");
     }
 
     @Test
