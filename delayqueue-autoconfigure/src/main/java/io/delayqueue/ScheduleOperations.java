@@ -31,7 +31,8 @@ public interface ScheduleOperations {
     /**
      * Adds a schedule, or replaces the definition of the one of that name. If the times
      * are the same, the chain of occurrences goes on; otherwise the next occurrence is
-     * the first of the new times after now. A paused schedule stays paused.
+     * the first of the new times after now. A paused schedule stays paused. Also replaces
+     * a definition that is not readable.
      * @param definition the definition; its payload is written as JSON
      * @return whether the schedule is new or was changed
      * @throws IllegalArgumentException if the payload is too large, or if an application
@@ -77,7 +78,8 @@ public interface ScheduleOperations {
     /**
      * Returns a schedule.
      * @param name the name of the schedule
-     * @return the schedule; empty if there is none of that name
+     * @return the schedule; empty if there is none of that name, or if its definition is
+     * not readable, which {@link #list} returns
      */
     Optional<ScheduleStatus> find(String name);
 

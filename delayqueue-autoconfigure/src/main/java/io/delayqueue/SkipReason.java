@@ -25,7 +25,10 @@ public enum SkipReason {
     /** The queue held the occurrence that is {@code catchUpLimit} before it. */
     BACKLOG,
 
-    /** Other times replaced those of the definition when it was due. */
+    /**
+     * It was due when another definition replaced one that was not readable. Later
+     * occurrences of that one are not counted, as its times are not known.
+     */
     REDEFINED,
 
     /**

@@ -11,6 +11,7 @@ import io.delayqueue.SchedulePage;
 import io.delayqueue.ScheduleSkip;
 import io.delayqueue.ScheduleStatus;
 import io.delayqueue.SkipReason;
+import io.delayqueue.UnreadableSchedule;
 import io.delayqueue.admin.DueForecast;
 import io.delayqueue.admin.NodeStatus;
 import io.delayqueue.admin.QueueOverview;
@@ -131,12 +132,14 @@ final class EndpointViews {
      * Holds a page of schedules.
      *
      * @param schedules the one that is due next first
+     * @param unreadable those of the page whose definitions are not readable
      * @param nextCursor where the next page begins; {@code null} if this is the last one
      */
-    record Schedules(List<ScheduleView> schedules, @Nullable String nextCursor) {
+    record Schedules(List<ScheduleView> schedules, List<UnreadableSchedule> unreadable, @Nullable String nextCursor) {
 
         static Schedules of(SchedulePage page) {
-            return new Schedules(page.schedules().stream().map(ScheduleView::of).toList(), page.nextCursor());
+            return new Schedules(page.schedules().stream().map(ScheduleView::of).toList(), page.unreadable(),
+                    page.nextCursor());
         }
 
     }

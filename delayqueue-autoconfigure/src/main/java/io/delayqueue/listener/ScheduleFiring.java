@@ -2,8 +2,10 @@ package io.delayqueue.listener;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -162,6 +164,9 @@ final class ScheduleFiring {
 
         /** Whether the last answer counted schedules. */
         private boolean scheduled;
+
+        /** The generations of schedules that were not readable, which was logged. */
+        private final Map<String, Long> unreadable = new HashMap<>();
 
         private boolean declaring;
 
@@ -327,6 +332,7 @@ final class ScheduleFiring {
                 StepOutcome outcome = firing.outcomes().get(i);
                 if (outcome.isApplied()) {
                     this.declarations.advanced(step.name(), step.to().next());
+                    this.unreadable.remove(step.name());
                     record(step, outcome);
                 }
             }
@@ -366,19 +372,22 @@ final class ScheduleFiring {
         }
 
         private void due(Firing firing) {
-            ScheduleRecord first = firing.due().values().iterator().next();
-            Duration late = Duration.between(Instant.ofEpochMilli(first.next()), firing.now());
+            Duration late = Duration.between(Objects.requireNonNull(firing.nextAt()), firing.now());
             if (firing.firingNode() != null && !isFiringNode() && late.compareTo(STANDBY) < 0) {
                 plan(STANDBY.minus(late));
                 return;
             }
             this.steps = ScheduleFiring.this.schedules.planner()
-                .plan(firing.due(), firing.now(), ScheduleFiring.this.timer::random);
-            if (this.steps.isEmpty()) {
-                plan(RARE); // None is readable, which was logged.
-            }
-            else {
-                run();
+                .plan(firing.due(), firing.now(), ScheduleFiring.this.timer::random, this::unreadable);
+            run();
+        }
+
+        private void unreadable(String name, ScheduleRecord state, RuntimeException cause) {
+            if (!Objects.equals(this.unreadable.put(name, state.generation()), state.generation())) {
+                logger.error(
+                        "Schedule '{}' of queue '{}' does not fire, as it is not readable ({}). Put it again, or "
+                                + "remove it; until then a node tries it each minute",
+                        name, this.queue, cause.getMessage());
             }
         }
 
@@ -389,10 +398,6 @@ final class ScheduleFiring {
                 return null;
             }
             Duration wait = Duration.between(firing.now(), next);
-            if (wait.isNegative() || wait.isZero()) {
-                return RARE; // The state of that schedule is not readable, which was
-                             // logged.
-            }
             if (firing.firingNode() == null || isFiringNode()) {
                 return wait;
             }

@@ -3,6 +3,7 @@ package io.delayqueue.memory;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -39,6 +40,9 @@ import org.jspecify.annotations.Nullable;
  * lock of its first partition, which holds their occurrences.
  */
 final class MemoryScheduleStore implements ScheduleStore {
+
+    /** When a schedule that a node could not read is tried again, ms. */
+    private static final long RETRY_MILLIS = 60_000;
 
     private final Map<QueueName, Schedules> queues = new ConcurrentHashMap<>();
 
@@ -153,6 +157,8 @@ final class MemoryScheduleStore implements ScheduleStore {
 
         private final Map<String, ScheduleRecord> states = new LinkedHashMap<>();
 
+        private final Map<String, ScheduleCursor> positions = new HashMap<>();
+
         private final NavigableSet<ScheduleCursor> order = new TreeSet<>(
                 Comparator.comparingLong((ScheduleCursor position) -> position.score())
                     .thenComparing(ScheduleCursor::name));
@@ -165,6 +171,11 @@ final class MemoryScheduleStore implements ScheduleStore {
             ScheduleRecord state = this.states.get(step.name());
             if (state == null || !state.isExpected(step.generation(), step.next(), step.last())) {
                 return StepOutcome.STALE;
+            }
+            if (step.isPostponement()) {
+                move(ScheduleCursor.ofScore(step.name(),
+                        Math.max(now + RETRY_MILLIS, ScheduleCursor.score(state.next()))));
+                return StepOutcome.POSTPONED;
             }
             if (step.next() == ScheduleRecord.NONE || step.next() > now) {
                 return StepOutcome.EARLY;
@@ -221,17 +232,23 @@ final class MemoryScheduleStore implements ScheduleStore {
         }
 
         private void put(String name, ScheduleRecord state) {
-            ScheduleRecord before = this.states.put(name, state);
+            this.states.put(name, state);
+            move(ScheduleCursor.of(name, state));
+        }
+
+        private void move(ScheduleCursor position) {
+            ScheduleCursor before = this.positions.put(position.name(), position);
             if (before != null) {
-                this.order.remove(ScheduleCursor.of(name, before));
+                this.order.remove(before);
             }
-            this.order.add(ScheduleCursor.of(name, state));
+            this.order.add(position);
         }
 
         private void remove(String name) {
-            ScheduleRecord before = this.states.remove(name);
+            this.states.remove(name);
+            ScheduleCursor before = this.positions.remove(name);
             if (before != null) {
-                this.order.remove(ScheduleCursor.of(name, before));
+                this.order.remove(before);
             }
             this.skips.remove(name);
             this.firingNode = this.states.isEmpty() ? null : this.firingNode;

@@ -66,7 +66,7 @@ public final class RedisScheduleStore implements ScheduleStore {
         Map<String, ScheduleRecord> due = new LinkedHashMap<>();
         List<?> entries = (List<?>) reply.get(6);
         for (int i = 0; i < entries.size(); i += 2) {
-            ScheduleRecord state = state(queue, text(entries.get(i)), entries.get(i + 1));
+            ScheduleRecord state = state(entries.get(i + 1));
             if (state != null) {
                 due.put(text(entries.get(i)), state);
             }
@@ -82,12 +82,13 @@ public final class RedisScheduleStore implements ScheduleStore {
             case "stale" -> StepOutcome.STALE;
             case "early" -> StepOutcome.EARLY;
             case "outdated" -> StepOutcome.OUTDATED;
+            case "postponed" -> StepOutcome.POSTPONED;
             default -> StepOutcome.skipped(SkipReason.valueOf(text));
         };
     }
 
-    /** Parses a stored state; {@code null} if there is none, or if it is not readable. */
-    private @Nullable ScheduleRecord state(QueueName queue, String name, Object stored) {
+    /** Parses a stored state; {@code null} if there is none. */
+    private static @Nullable ScheduleRecord state(Object stored) {
         String text = text(stored);
         if (text.isEmpty()) {
             return null;
@@ -96,10 +97,7 @@ public final class RedisScheduleStore implements ScheduleStore {
             return ScheduleRecord.parse(text);
         }
         catch (IllegalArgumentException ex) {
-            this.redis.log(() -> logger.error(
-                    "Schedule '{}' of queue '{}' does not fire: {}. Remove its entry in the key of schedules, and put it again",
-                    name, queue, ex.getMessage()));
-            return null;
+            return ScheduleRecord.UNREADABLE;
         }
     }
 
@@ -140,7 +138,7 @@ public final class RedisScheduleStore implements ScheduleStore {
     @Override
     public CompletableFuture<StoredSchedule> find(QueueName queue, String name) {
         return this.redis.schedules(RedisScripts.SCHEDULES, queue, bytes(0), bytes(name), new byte[0])
-            .thenApply((reply) -> toSchedules(queue, reply).get(0));
+            .thenApply((reply) -> toSchedules(reply).get(0));
     }
 
     @Override
@@ -149,20 +147,20 @@ public final class RedisScheduleStore implements ScheduleStore {
             .schedules(RedisScripts.SCHEDULES, queue, bytes(limit), bytes((after != null) ? after.name() : ""),
                     (after != null) ? bytes(after.score()) : new byte[0])
             .thenApply((reply) -> {
-                List<StoredSchedule> schedules = toSchedules(queue, reply);
+                List<StoredSchedule> schedules = toSchedules(reply);
                 String score = text(reply.get(1));
                 return new StoredSchedulePage(schedules, score.isEmpty() ? null : ScheduleCursor
                     .ofScore(schedules.get(schedules.size() - 1).name(), Long.parseLong(score)));
             });
     }
 
-    private List<StoredSchedule> toSchedules(QueueName queue, List<Object> reply) {
+    private static List<StoredSchedule> toSchedules(List<Object> reply) {
         Instant now = ScriptCodec.ofMicros(number(reply.get(0)));
         List<StoredSchedule> schedules = new ArrayList<>();
         for (int i = HEADER; i < reply.size(); i += FIELDS) {
             String name = text(reply.get(i));
             String called = text(reply.get(i + 3));
-            schedules.add(new StoredSchedule(name, state(queue, name, reply.get(i + 1)),
+            schedules.add(new StoredSchedule(name, state(reply.get(i + 1)),
                     SkipLog.parse(text(reply.get(i + 2))), now,
                     called.isEmpty() ? null : Instant.ofEpochMilli(Long.parseLong(called))));
         }

@@ -16,6 +16,7 @@ import io.delayqueue.SchedulePage;
 import io.delayqueue.SchedulePutResult;
 import io.delayqueue.ScheduleStatus;
 import io.delayqueue.SendResult;
+import io.delayqueue.UnreadableSchedule;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.store.schedule.DefinitionCodec;
@@ -108,7 +109,15 @@ final class ScheduleTemplate implements ScheduleOperations {
 
     @Override
     public Optional<ScheduleStatus> find(String name) {
-        return Optional.ofNullable(status(read(name)));
+        StoredSchedule found = read(name);
+        try {
+            return (found.state() != null) ? Optional.of(status(found, found.state())) : Optional.empty();
+        }
+        catch (IllegalArgumentException | PayloadConversionException ex) {
+            logger.warn("Schedule '{}' of queue '{}' is not returned, as its definition is not readable ({}). Put it "
+                    + "again, or remove it", name, this.queue, ex.getMessage());
+            return Optional.empty();
+        }
     }
 
     private StoredSchedule read(String name) {
@@ -123,29 +132,25 @@ final class ScheduleTemplate implements ScheduleOperations {
         StoredSchedulePage found = this.calls.await(this.schedules.store().list(this.queue, after, limit),
                 "list schedules");
         List<ScheduleStatus> page = new ArrayList<>();
+        List<UnreadableSchedule> unreadable = new ArrayList<>();
         for (StoredSchedule each : found.schedules()) {
-            ScheduleStatus status = status(each);
-            if (status != null) {
-                page.add(status);
+            ScheduleRecord state = (each.state() != null) ? each.state() : ScheduleRecord.UNREADABLE;
+            try {
+                page.add(status(each, state));
+            }
+            catch (IllegalArgumentException | PayloadConversionException ex) {
+                unreadable.add(new UnreadableSchedule(this.queue.value(), each.name(), state.application(),
+                        String.valueOf(ex.getMessage())));
             }
         }
-        return new SchedulePage(page, (found.next() != null) ? found.next().text() : null);
+        return new SchedulePage(page, unreadable, (found.next() != null) ? found.next().text() : null);
     }
 
-    private @Nullable ScheduleStatus status(StoredSchedule found) {
-        ScheduleRecord state = found.state();
-        if (state == null) {
-            return null;
+    private ScheduleStatus status(StoredSchedule found, ScheduleRecord state) {
+        if (!state.isReadable()) {
+            throw new IllegalArgumentException("The stored state of schedule '%s' is not readable".formatted(found.name()));
         }
-        ScheduleDefinition definition;
-        try {
-            definition = this.schedules.codec().read(found.name(), state.definition());
-        }
-        catch (IllegalArgumentException | PayloadConversionException ex) {
-            logger.warn("Schedule '{}' of queue '{}' is omitted, as its definition is not readable: {}", found.name(),
-                    this.queue, ex.getMessage());
-            return null;
-        }
+        ScheduleDefinition definition = this.schedules.codec().read(found.name(), state.definition());
         return new ScheduleStatus(this.queue.value(), definition, DefinitionCodec.payload(state.definition()),
                 state.owner().isEmpty() ? null : state.owner(), state.paused(), instant(state.next()),
                 instant(state.last()), state.sent(), found.skips().totals(), found.skips().skips());

@@ -6,7 +6,8 @@
 --          schedule-skips, schedule-declarations, firing-node
 --
 -- ARGV[1]  name
--- ARGV[2]  generation  of the state that the caller has read, as are the next two; '' for no schedule
+-- ARGV[2]  generation  of the state that the caller has read, as are the next two; '' for no schedule, or
+--                      one whose state is not readable
 -- ARGV[3]  next        ms
 -- ARGV[4]  last        ms
 -- ARGV[5]  state       the new one, as stored; '' to remove the schedule

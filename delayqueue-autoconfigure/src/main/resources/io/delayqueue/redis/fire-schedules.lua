@@ -18,11 +18,12 @@
 -- ARGV[2]  limit  1..100, of the due schedules
 -- ARGV from [3] on, for each step:
 --   +0  name
---   +1  generation   of the state that the caller has read, as are the next two
+--   +1  generation   of the state that the caller has read, as are the next two; '' if it is not readable
 --   +2  next         ms: the nominal time of the occurrence
 --   +3  last         ms
 --   +4  next, tail, ahead   of the new state
---   +7  reason       why occurrences are skipped; '' to send one
+--   +7  reason       why occurrences are skipped; '' to send one; '-' to try the schedule again in a
+--                    minute, as the caller cannot read it
 --   +8  to           ms: the nominal time of the last one to skip
 --   +9  count        of those to skip
 --   +10 id
@@ -38,11 +39,12 @@
 -- Returns  { now, next_at, node, count, refused, { outcome, ... }, { name, state, ... } }
 --          now: microseconds; next_at: ms, the earliest next time of all schedules, 0 for none;
 --          node: the one that fires first, '' for none; count: of all schedules; refused: 1 if
---          this user may not publish wake-ups; outcome: 'sent', the reason of a skip, or without
---          an effect 'stale', 'early' or 'outdated'; then schedules that are due after the steps
+--          this user may not publish wake-ups; outcome: 'sent', the reason of a skip, 'postponed', or
+--          without an effect 'stale', 'early' or 'outdated'; then schedules that are due after the steps
 --
 -- Keeps    I1 to I6 (see schedule.lua)
---          S1  a name is in schedules if and only if it is in schedule-times, with its next time
+--          S1  a name is in schedules if and only if it is in schedule-times, with its next time, or
+--              with the time of the next attempt if a node could not read it
 --          S2  the next time only grows while the generation stays
 --          S3  each time that it passes was sent, or counted in schedule-skips
 -- Cost     O((n + limit) * log N), n steps, N messages or schedules; answers with 1 MiB
@@ -68,9 +70,10 @@ end
 
 local function apply(at)
   local name, next, schedule = ARGV[at], ARGV[at + 2], schedule_of(ARGV[at])
-  if not schedule or not is_expected(schedule, ARGV[at + 1], next, ARGV[at + 3]) then return 'stale' end
-  if next == '0' or tonumber(next) > now_ms then return 'early' end
   local reason, to, count = ARGV[at + 7], ARGV[at + 8], tonumber(ARGV[at + 9])
+  if schedule and not is_expected(schedule, ARGV[at + 1], next, ARGV[at + 3]) or not schedule and reason ~= '-' then return 'stale' end
+  if reason == '-' then return postpone(name, schedule, now_ms) end
+  if next == '0' or tonumber(next) > now_ms then return 'early' end
   if reason == '' then
     if ARGV[at + 16] ~= '' and now_ms > tonumber(ARGV[at + 16]) then return 'outdated' end
     to, count = next, 1
@@ -87,17 +90,17 @@ local function apply(at)
   return reason == '' and 'sent' or reason
 end
 
-local outcomes, applied = {}, false
+local outcomes, applied, unapplied = {}, false, { stale = true, early = true, outdated = true, postponed = true }
 for at = 3, #ARGV, 19 do
   local outcome = apply(at)
   outcomes[#outcomes + 1] = outcome
-  applied = applied or outcome ~= 'stale' and outcome ~= 'early' and outcome ~= 'outdated'
+  applied = applied or not unapplied[outcome]
 end
 if applied and ARGV[1] ~= '' and redis.call('GET', FIRING_NODE) ~= ARGV[1] then redis.call('SET', FIRING_NODE, ARGV[1]) end
 
 local due, bytes = {}, 0
 for _, name in ipairs(redis.call('ZRANGE', SCHEDULE_TIMES, '-inf', now_ms, 'BYSCORE', 'LIMIT', 0, tonumber(ARGV[2]))) do
-  local state = redis.call('HGET', SCHEDULES, name) or ''
+  local state = redis.call('HGET', SCHEDULES, name) or UNREADABLE
   bytes = bytes + #state
   due[#due + 1], due[#due + 2] = name, state
   if bytes > BYTES then break end

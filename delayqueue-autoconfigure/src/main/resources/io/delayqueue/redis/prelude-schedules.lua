@@ -25,6 +25,13 @@ local function set_schedule(name, schedule)
   redis.call('ZADD', SCHEDULE_TIMES, score_of(schedule.next), name)
 end
 
+-- Lets nodes try a schedule again later that one could not read; `schedule`: nil if its state is not readable.
+local function postpone(name, schedule, now_ms)
+  local score = math.max(now_ms + RETRY, schedule and tonumber(score_of(schedule.next)) or 0)
+  redis.call('ZADD', SCHEDULE_TIMES, 'XX', to_digits(score), name)
+  return 'postponed'
+end
+
 -- Counts skipped occurrences, and adds them to the last skips. Extends the latest one if that has
 -- the same reason, and no occurrence was sent in between; `last`: time of the last one that was.
 local function record_skip(name, reason, first, to, count, last)

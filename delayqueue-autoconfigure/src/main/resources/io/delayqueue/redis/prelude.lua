@@ -90,6 +90,7 @@
 --   is_expected                 whether that is the state that a caller has read
 --   score_of                    the score of a next time
 --   set_schedule                stores a schedule that has advanced
+--   postpone                    lets nodes try a schedule again later
 --   record_skip                 counts occurrences that are skipped
 --   publish_schedules           notifies nodes of a change
 --
@@ -152,7 +153,7 @@
 --                            that was sent, 0 for none; tail: that of the occurrence that precedes
 --                            `next` by `ahead`; state: 'a' active, 'p' paused; owner: the
 --                            application that declares it, '' for none; no script reads the definition
--- KEYS[21] schedule-times ZSET name -> next time, NEVER for none
+-- KEYS[21] schedule-times ZSET name -> next time, NEVER for none; when to try it again if a node could not read it
 -- KEYS[22] schedule-skips HASH name -> 'reason=total' for each reason, then the last skips, the latest
 --                            first, each 'reason,first,last,count', separated by blanks
 -- KEYS[23] schedule-declarations HASH name -> what nodes declare: 'fingerprint:first seen:last
@@ -194,4 +195,6 @@ local WAKE_GRACE = 1000
 local BYTES = 1048576 -- of contents, after which a call reads no more of them
 local REMOVALS = 100 -- most messages that a claim removes
 local WINDOWS = 100000 -- most ids with a duplicate window that has begun, beyond which none is sent
+local RETRY = 60000 -- ms, after which a schedule that a node could not read is tried again
+local UNREADABLE = '?' -- the state of a schedule that has a time and no state
 local SKIPS = 20 -- most skips that are kept of a schedule

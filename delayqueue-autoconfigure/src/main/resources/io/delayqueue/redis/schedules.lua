@@ -42,7 +42,7 @@ local reply, bytes, read = { clock(), '' }, 0, 0
 while read < stop and bytes <= BYTES do
   read = read + 1
   local each = names[read]
-  local state = redis.call('HGET', SCHEDULES, each) or ''
+  local state = redis.call('HGET', SCHEDULES, each) or redis.call('ZSCORE', SCHEDULE_TIMES, each) and UNREADABLE or ''
   local owner = string.match(state, '^[%d:]+:%a:(%S*) ')
   local called = owner and owner ~= '' and redis.call('HGET', SCHEDULE_OWNERS, owner) or ''
   local at = #reply

@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
 import io.delayqueue.ScheduleDefinition;
+import io.delayqueue.SchedulePutResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.fixtures.ManualNanoClock;
 import io.delayqueue.listener.poll.ManualTimer;
@@ -278,6 +279,33 @@ class ScheduleFiringTests {
         advance(MINUTE.multipliedBy(2));
 
         assertThat(this.one.declarations).isPositive();
+    }
+
+    @Test
+    void aScheduleThatIsNotReadableDelaysNoOtherAndCanBePutAgain() {
+        this.one.start();
+        put(this.one);
+        long due = ManualNanoClock.START.plusSeconds(31).toEpochMilli();
+        this.store.schedules()
+            .change(QUEUE,
+                    new ScheduleChange("broken", null,
+                            new ScheduleRecord(1, due, 0, due, 0, 0, false, "", "{\"fixedRate\":1}\n1"), null, null))
+            .join();
+        int calls = this.one.calls;
+
+        for (int i = 1; i <= 10; i++) {
+            advance(MINUTE);
+            assertThat(sent()).isEqualTo(minutes(i));
+        }
+        assertThat(this.one.calls - calls).isLessThanOrEqualTo(10 * (2 + 2 + 1) + 2);
+
+        ScheduleDefinition repaired = ScheduleDefinition.fixedRate("broken", MINUTE).build();
+        assertThat(new ScheduleChanger(this.one.schedules)
+            .put(QUEUE, repaired, this.one.schedules.codec().write(repaired, "{}"))
+            .join()).isEqualTo(SchedulePutResult.REPLACED);
+        settle();
+        advance(MINUTE);
+        assertThat(sent()).hasSize(12);
     }
 
     /** Represents a process that uses the store. */

@@ -16,8 +16,10 @@ import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.ScheduleOperations;
 import io.delayqueue.SchedulePage;
 import io.delayqueue.SchedulePutResult;
+import io.delayqueue.ScheduleSkip;
 import io.delayqueue.ScheduleStatus;
 import io.delayqueue.SkipReason;
+import io.delayqueue.StoreRefusedException;
 import io.delayqueue.consume.ConsumeSettings;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.store.ExpiryPolicy;
@@ -187,16 +189,51 @@ class ScheduleTemplateTests {
     }
 
     @Test
-    void aScheduleThatIsNotReadableHidesNoOthers() {
+    void aScheduleThatIsNotReadableIsListedAndHidesNoOthers() {
         this.schedules.put(hourly());
+        breakSchedule();
+
+        SchedulePage page = this.schedules.list(null, 10);
+
+        assertThat(page.schedules()).extracting(ScheduleStatus::name).containsExactly("hourly");
+        assertThat(page.unreadable()).singleElement().satisfies((schedule) -> {
+            assertThat(schedule.queue()).isEqualTo("q");
+            assertThat(schedule.name()).isEqualTo("broken");
+            assertThat(schedule.owner()).isNull();
+            assertThat(schedule.reason()).contains("not valid");
+        });
+        assertThat(this.schedules.find("broken")).isEmpty();
+    }
+
+    @Test
+    void aScheduleThatIsNotReadableIsRefusedUntilItIsPutAgainOrRemoved() {
+        Instant due = breakSchedule();
+        assertThatExceptionOfType(StoreRefusedException.class).isThrownBy(() -> this.schedules.trigger("broken"));
+        assertThat(this.schedules.pause("broken")).isEqualTo(ScheduleChangeResult.DONE);
+
+        assertThat(this.schedules.put(ScheduleDefinition.fixedRate("broken", HOUR).build()))
+            .isEqualTo(SchedulePutResult.REPLACED);
+
+        assertThat(this.schedules.find("broken")).hasValueSatisfying((schedule) -> {
+            assertThat(schedule.paused()).isTrue();
+            assertThat(schedule.nextAt()).isEqualTo(now().plus(HOUR));
+            assertThat(schedule.skips()).containsExactly(new ScheduleSkip(SkipReason.REDEFINED, due, due, 1));
+        });
+        this.schedules.remove("broken");
+        breakSchedule();
+        assertThat(this.schedules.remove("broken")).isEqualTo(ScheduleChangeResult.DONE);
+        assertThat(this.schedules.list(null, 10).unreadable()).isEmpty();
+    }
+
+    /** Stores a schedule that is due and not readable. */
+    private Instant breakSchedule() {
+        long due = now().toEpochMilli();
         this.store.schedules()
             .change(new QueueName("q"),
-                    new ScheduleChange("broken", null, new ScheduleRecord(1, 0, 0, 0, 0, 0, false, "", "{}\n1"), null,
-                            null))
+                    new ScheduleChange("broken", null, new ScheduleRecord(1, due, 0, due, 0, 0, false, "", "{}\n1"),
+                            null, null))
             .join();
-
-        assertThat(this.schedules.list(null, 10).schedules()).extracting(ScheduleStatus::name)
-            .containsExactly("hourly");
+        return now();
     }
 
     private ReceivedMessage receive() {

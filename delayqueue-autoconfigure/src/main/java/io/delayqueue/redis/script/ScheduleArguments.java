@@ -29,6 +29,8 @@ public final class ScheduleArguments {
 
     private static final byte[] NONE = new byte[0];
 
+    private static final String POSTPONE = "-";
+
     private ScheduleArguments() {
     }
 
@@ -41,13 +43,18 @@ public final class ScheduleArguments {
         for (ScheduleStep step : steps) {
             Position to = step.to();
             byte[][] fields = concat(
-                    new byte[][] { bytes(step.name()), bytes(step.generation()), bytes(step.next()), bytes(step.last()),
+                    new byte[][] { bytes(step.name()), generation(step.generation()), bytes(step.next()), bytes(step.last()),
                             bytes(to.next()), bytes(to.tail()), bytes(to.ahead()) },
-                    skip(step.skip()), occurrence(step.occurrence()));
+                    step.isPostponement() ? new byte[][] { bytes(POSTPONE), NONE, bytes(0) } : skip(step.skip()),
+                    occurrence(step.occurrence()));
             System.arraycopy(fields, 0, arguments, at, FIELDS);
             at += FIELDS;
         }
         return arguments;
+    }
+
+    private static byte[] generation(long generation) {
+        return (generation != ScheduleRecord.NONE) ? bytes(generation) : NONE;
     }
 
     private static byte[][] skip(@Nullable ScheduleSkip skip) {
@@ -73,7 +80,7 @@ public final class ScheduleArguments {
         ScheduleRecord expected = change.expected();
         ScheduleRecord state = change.state();
         ScheduleSkip skip = change.skip();
-        return concat(new byte[][] { bytes(change.name()), (expected != null) ? bytes(expected.generation()) : NONE,
+        return concat(new byte[][] { bytes(change.name()), (expected != null) ? generation(expected.generation()) : NONE,
                 bytes((expected != null) ? expected.next() : 0), bytes((expected != null) ? expected.last() : 0),
                 (state != null) ? bytes(state.text()) : NONE, bytes((state != null) ? state.next() : 0),
                 (change.node() != null) ? bytes(change.node()) : NONE },

@@ -104,10 +104,10 @@ public final class DefinitionCodec {
     private static ScheduleDefinition.Builder builder(String name, String stored) {
         JsonNode settings = settings(stored);
         JsonNode rate = settings.path(FIXED_RATE);
-        ScheduleDefinition.Builder builder = rate.isNumber()
-                ? ScheduleDefinition.fixedRate(name, Duration.ofMillis(rate.longValue()))
-                : ScheduleDefinition.cron(name, settings.path(CRON).asString(""));
         try {
+            ScheduleDefinition.Builder builder = rate.isNumber()
+                    ? ScheduleDefinition.fixedRate(name, Duration.ofMillis(rate.longValue()))
+                    : ScheduleDefinition.cron(name, settings.path(CRON).asString(""));
             JsonNode time = settings.path(TIME_TO_LIVE);
             if (!time.isMissingNode()) {
                 builder.timeToLive(Duration.parse(time.asString("")));
@@ -119,7 +119,7 @@ public final class DefinitionCodec {
                 .jitter(Duration.parse(settings.path(JITTER).asString("PT0S")))
                 .priority(settings.path(PRIORITY).asInt(MessageLimits.NORMAL_PRIORITY));
         }
-        catch (DateTimeException ex) {
+        catch (DateTimeException | JacksonException ex) {
             throw new IllegalArgumentException("The stored definition of schedule '%s' is not readable: %s"
                 .formatted(name, ex.getClass().getSimpleName()));
         }

@@ -20,6 +20,7 @@ import io.delayqueue.StoreRefusedException;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.schedule.ScheduleRecord.Position;
+import io.delayqueue.store.schedule.StepPlanner.Problems;
 import org.jspecify.annotations.Nullable;
 
 import static io.delayqueue.store.schedule.ScheduleRecord.NONE;
@@ -61,11 +62,16 @@ public final class ScheduleChanger {
                         "Schedule '%s' of queue '%s' is not valid: application '%s' declares a schedule of that name"
                             .formatted(definition.name(), queue, state.application()));
             }
+            if (!state.isReadable()) {
+                return new Decision<>(SchedulePutResult.REPLACED, created(definition, "", stored, found.now()));
+            }
             if (state.definition().equals(stored) && state.owner().isEmpty()) {
                 return new Decision<>(SchedulePutResult.UNCHANGED, null);
             }
             ScheduleRecord redefined = redefined(found, state, definition, "", stored);
-            return (redefined != null) ? new Decision<>(SchedulePutResult.REPLACED, redefined) : null;
+            return (redefined != null)
+                    ? new Decision<>(SchedulePutResult.REPLACED, redefined, undecided(found), false)
+                    : null;
         });
     }
 
@@ -80,7 +86,7 @@ public final class ScheduleChanger {
         String owner = this.schedules.owner();
         return change(queue, definition.name(), taking(), (found) -> {
             ScheduleRecord state = found.state();
-            if (state == null) {
+            if (state == null || !state.isReadable()) {
                 ScheduleRecord created = created(definition, owner, declaration.stored(), found.now());
                 return new Decision<>(Optional.of(created), created, lost(definition, known, found.now()), false);
             }
@@ -91,7 +97,9 @@ public final class ScheduleChanger {
                 return new Decision<>(Optional.of(state), null);
             }
             ScheduleRecord redefined = redefined(found, state, definition, owner, declaration.stored());
-            return (redefined != null) ? new Decision<>(Optional.of(redefined), redefined) : null;
+            return (redefined != null)
+                    ? new Decision<>(Optional.of(redefined), redefined, undecided(found), false)
+                    : null;
         });
     }
 
@@ -111,11 +119,21 @@ public final class ScheduleChanger {
     /** Returns the new state; {@code null} if an occurrence is due by the old one. */
     private @Nullable ScheduleRecord redefined(StoredSchedule found, ScheduleRecord state,
             ScheduleDefinition definition, String owner, String stored) {
-        boolean same = hasTimes(definition, state);
-        if (!same && isDue(found)) {
+        boolean undecidable = isUndecidable(found);
+        boolean same = !undecidable && hasTimes(definition, state);
+        if (!same && !undecidable && isDue(found)) {
             return null;
         }
         return state.redefined(same ? state.position() : beginning(definition, found.now()), owner, stored);
+    }
+
+    /** Returns the occurrence that is due, if no node can decide about it. */
+    private @Nullable ScheduleSkip undecided(StoredSchedule found) {
+        if (found.state() == null || !isUndecidable(found)) {
+            return null;
+        }
+        Instant next = Instant.ofEpochMilli(found.state().next());
+        return new ScheduleSkip(SkipReason.REDEFINED, next, next, 1);
     }
 
     private static ScheduleRecord created(ScheduleDefinition definition, String owner, String stored, Instant now) {
@@ -141,6 +159,11 @@ public final class ScheduleChanger {
         return state != null && state.next() != NONE && state.next() <= found.now().toEpochMilli();
     }
 
+    /** Returns whether an occurrence is due of a definition that is not readable. */
+    private boolean isUndecidable(StoredSchedule found) {
+        return isDue(found) && plan(found).get(0).isPostponement();
+    }
+
     private static boolean isDeclared(StoredSchedule found) {
         return found.state() != null && !found.state().owner().isEmpty() && found.declaredAt() != null
                 && found.declaredAt().plus(DECLARED).isAfter(found.now());
@@ -156,7 +179,11 @@ public final class ScheduleChanger {
             if (state.paused() == paused) {
                 return new Decision<>(ScheduleChangeResult.UNCHANGED, null);
             }
-            return isDue(found) ? null : new Decision<>(ScheduleChangeResult.DONE, state.paused(paused));
+            if (!state.isReadable()) {
+                throw unreadable(queue, name);
+            }
+            return (isDue(found) && !isUndecidable(found)) ? null
+                    : new Decision<>(ScheduleChangeResult.DONE, state.paused(paused));
         });
     }
 
@@ -179,7 +206,7 @@ public final class ScheduleChanger {
                 return Optional.empty();
             }
             DefinitionCodec codec = this.schedules.codec();
-            ScheduleDefinition definition = codec.readSettings(name, state.definition());
+            ScheduleDefinition definition = requireReadable(queue, name, state);
             long now = found.now().toEpochMilli();
             byte[] envelope = codec.envelope(DefinitionCodec.payload(state.definition()),
                     Occurrences.headers(state.last(), state.next()));
@@ -194,6 +221,22 @@ public final class ScheduleChanger {
      */
     private @Nullable String taking() {
         return this.schedules.isFiring() ? this.schedules.node() : null;
+    }
+
+    private ScheduleDefinition requireReadable(QueueName queue, String name, ScheduleRecord state) {
+        try {
+            return this.schedules.codec().readSettings(name, state.definition());
+        }
+        catch (IllegalArgumentException ex) {
+            throw unreadable(queue, name);
+        }
+    }
+
+    private static StoreRefusedException unreadable(QueueName queue, String name) {
+        return new StoreRefusedException(
+                "Schedule '%s' of queue '%s' is not readable, nothing was changed; put it again, or remove it"
+                    .formatted(name, queue),
+                Effect.NONE, null);
     }
 
     private <T> CompletableFuture<T> change(QueueName queue, String name, @Nullable String node,
@@ -229,9 +272,12 @@ public final class ScheduleChanger {
      * firing node stays, as this process may not fire the queue.
      */
     private CompletableFuture<Firing> fireFirst(QueueName queue, StoredSchedule found) {
+        return this.schedules.store().fire(queue, null, plan(found));
+    }
+
+    private List<ScheduleStep> plan(StoredSchedule found) {
         Map<String, ScheduleRecord> due = (found.state() != null) ? Map.of(found.name(), found.state()) : Map.of();
-        List<ScheduleStep> steps = this.schedules.planner().plan(due, found.now(), () -> 0.5);
-        return this.schedules.store().fire(queue, null, steps);
+        return this.schedules.planner().plan(due, found.now(), () -> 0.5, Problems.IGNORED);
     }
 
     /**

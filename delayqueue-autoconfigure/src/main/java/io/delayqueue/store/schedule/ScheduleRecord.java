@@ -26,8 +26,11 @@ import org.jspecify.annotations.Nullable;
 public record ScheduleRecord(long generation, long next, long last, long tail, int ahead, long sent, boolean paused,
         String owner, String definition) {
 
-    /** Stands for a time that does not exist. */
+    /** Stands for a time or a generation that does not exist. */
     public static final long NONE = 0;
+
+    /** Stands for a stored state that is not readable; it can be replaced and removed. */
+    public static final ScheduleRecord UNREADABLE = new ScheduleRecord(NONE, NONE, NONE, NONE, 0, 0, false, "", "");
 
     private static final Pattern FORM = Pattern.compile(
             "(\\d{1,16}):(\\d{1,15}):(\\d{1,15}):(\\d{1,15}):(\\d{1,4}):(\\d{1,16}):([ap]):(\\S*) (.*)",
@@ -52,6 +55,11 @@ public record ScheduleRecord(long generation, long next, long last, long tail, i
     public String text() {
         return "%d:%d:%d:%d:%d:%d:%s:%s %s".formatted(this.generation, this.next, this.last, this.tail, this.ahead,
                 this.sent, this.paused ? "p" : "a", this.owner, this.definition);
+    }
+
+    /** Returns whether this is a state, and not {@link #UNREADABLE}. */
+    public boolean isReadable() {
+        return this.generation != NONE;
     }
 
     /** Returns the name of an application in the form of {@link #owner()}. */

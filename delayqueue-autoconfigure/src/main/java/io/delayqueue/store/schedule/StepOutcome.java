@@ -19,6 +19,8 @@ public record StepOutcome(Kind kind, @Nullable SkipReason reason) {
 
     public static final StepOutcome OUTDATED = new StepOutcome(Kind.OUTDATED, null);
 
+    public static final StepOutcome POSTPONED = new StepOutcome(Kind.POSTPONED, null);
+
     /** Returns the outcome of a step that skipped occurrences. */
     public static StepOutcome skipped(SkipReason reason) {
         return new StepOutcome(Kind.SKIPPED, reason);
@@ -37,6 +39,9 @@ public record StepOutcome(Kind kind, @Nullable SkipReason reason) {
 
         /** The occurrences were counted. */
         SKIPPED,
+
+        /** Nodes try the schedule again in a minute. */
+        POSTPONED,
 
         /** Nothing: the schedule has another state than expected, or is gone. */
         STALE,

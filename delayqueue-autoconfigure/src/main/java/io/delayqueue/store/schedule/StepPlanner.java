@@ -8,8 +8,6 @@ import java.util.Map;
 import java.util.function.DoubleSupplier;
 
 import io.delayqueue.store.MessageStore;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Decides about the due occurrences of schedules: which are sent, and which are skipped
@@ -17,8 +15,6 @@ import org.slf4j.LoggerFactory;
  * and its time. Thread-safe.
  */
 public final class StepPlanner {
-
-    private static final Logger logger = LoggerFactory.getLogger(StepPlanner.class);
 
     private final DefinitionCodec codec;
 
@@ -35,39 +31,92 @@ public final class StepPlanner {
 
     /**
      * Returns the next steps of schedules, those of one schedule in their order. At most
-     * {@link ScheduleStore#BATCH_LIMIT}, so occurrences may remain.
-     * @param due states of schedules, by their names
+     * {@link ScheduleStore#BATCH_LIMIT}, so occurrences may remain. Schedules that are
+     * not readable are postponed.
+     * @param due states of schedules that the store takes for due, by their names
      * @param now the time of the store
      * @param random returns numbers from 0 to 1; 0.5 for no jitter
+     * @param problems receives the schedules that are not readable
      */
-    public List<ScheduleStep> plan(Map<String, ScheduleRecord> due, Instant now, DoubleSupplier random) {
-        List<ScheduleStep> steps = new ArrayList<>();
-        int[] bytes = { 0 };
+    public List<ScheduleStep> plan(Map<String, ScheduleRecord> due, Instant now, DoubleSupplier random,
+            Problems problems) {
+        Plan plan = new Plan(now, random);
         due.forEach((name, state) -> {
-            try {
-                plan(new OccurrencePlan(name, state, this.codec, this.threshold, now), state, random, steps, bytes);
+            if (plan.isFull()) {
+                return;
             }
-            catch (IllegalArgumentException ex) {
-                logger.error(
-                        "Schedule '{}' does not fire, as its definition is not readable. Remove it, or put it again",
-                        name, ex);
+            try {
+                plan.add(name, state);
+            }
+            catch (RuntimeException ex) {
+                plan.steps.add(ScheduleStep.postpone(name, state));
+                problems.unreadable(name, state, ex);
             }
         });
-        return steps;
+        return plan.steps;
     }
 
-    private static void plan(OccurrencePlan plan, ScheduleRecord state, DoubleSupplier random, List<ScheduleStep> steps,
-            int[] bytes) {
-        ScheduleRecord from = state;
-        while (plan.isDue(from.next()) && steps.size() < ScheduleStore.BATCH_LIMIT
-                && bytes[0] < MessageStore.CONTENT_LIMIT) {
-            ScheduleStep step = plan.step(from, random);
-            steps.add(step);
-            if (step.occurrence() != null) {
-                bytes[0] += step.occurrence().message().envelope().length;
-            }
-            from = (step.occurrence() != null) ? from.sent(step.to()) : from.skipped(step.to());
+    /** Holds the steps of one call. */
+    private final class Plan {
+
+        private final List<ScheduleStep> steps = new ArrayList<>();
+
+        private final Instant now;
+
+        private final DoubleSupplier random;
+
+        private int bytes;
+
+        Plan(Instant now, DoubleSupplier random) {
+            this.now = now;
+            this.random = random;
         }
+
+        boolean isFull() {
+            return this.steps.size() >= ScheduleStore.BATCH_LIMIT || this.bytes >= MessageStore.CONTENT_LIMIT;
+        }
+
+        /**
+         * Adds the steps of a schedule. Postpones one that is not due by its state, as
+         * another program must have changed its time.
+         * @throws RuntimeException if it is not readable
+         */
+        void add(String name, ScheduleRecord state) {
+            if (!state.isReadable()) {
+                throw new IllegalArgumentException("its stored state is not readable");
+            }
+            OccurrencePlan plan = new OccurrencePlan(name, state, StepPlanner.this.codec, StepPlanner.this.threshold,
+                    this.now);
+            ScheduleStep step = plan.isDue(state.next()) ? plan.step(state, this.random)
+                    : ScheduleStep.postpone(name, state);
+            ScheduleRecord from = add(step, state);
+            while (plan.isDue(from.next()) && !step.isPostponement() && !isFull()) {
+                step = plan.step(from, this.random);
+                from = add(step, from);
+            }
+        }
+
+        private ScheduleRecord add(ScheduleStep step, ScheduleRecord from) {
+            this.steps.add(step);
+            if (step.occurrence() != null) {
+                this.bytes += step.occurrence().message().envelope().length;
+            }
+            return (step.occurrence() != null) ? from.sent(step.to()) : from.skipped(step.to());
+        }
+
+    }
+
+    /** Receives the schedules that are not readable. */
+    @FunctionalInterface
+    public interface Problems {
+
+        /** Ignores them. */
+        Problems IGNORED = (name, state, cause) -> {
+        };
+
+        /** Is called for a schedule that was postponed, as it is not readable. */
+        void unreadable(String name, ScheduleRecord state, RuntimeException cause);
+
     }
 
 }

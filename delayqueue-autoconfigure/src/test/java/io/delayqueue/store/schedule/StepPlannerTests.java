@@ -3,6 +3,7 @@ package io.delayqueue.store.schedule;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
@@ -14,6 +15,7 @@ import io.delayqueue.ScheduleSkip;
 import io.delayqueue.SkipReason;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.schedule.ScheduleRecord.Position;
+import io.delayqueue.store.schedule.StepPlanner.Problems;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -40,7 +42,7 @@ class StepPlannerTests {
     }
 
     private List<ScheduleStep> plan(ScheduleRecord state, Duration afterStart) {
-        return this.planner.plan(Map.of("hourly", state), START.plus(afterStart), () -> 0.5);
+        return this.planner.plan(Map.of("hourly", state), START.plus(afterStart), () -> 0.5, Problems.IGNORED);
     }
 
     private static Instant hour(int number) {
@@ -51,8 +53,8 @@ class StepPlannerTests {
     private Result run(ScheduleRecord state, Duration afterStart) {
         Result result = new Result(new ArrayList<>(), new ArrayList<>());
         ScheduleRecord current = state;
-        for (List<ScheduleStep> steps = plan(current, afterStart); !steps.isEmpty(); steps = plan(current,
-                afterStart)) {
+        for (List<ScheduleStep> steps = plan(current, afterStart); !steps.get(0).isPostponement(); steps = plan(
+                current, afterStart)) {
             for (ScheduleStep step : steps) {
                 assertThat(current.isExpected(step.generation(), step.next(), step.last())).isTrue();
                 if (step.skip() != null) {
@@ -74,7 +76,9 @@ class StepPlannerTests {
 
     @Test
     void nothingIsSentBeforeItsTime() {
-        assertThat(plan(hourly((builder) -> builder), Duration.ofMillis(-1))).isEmpty();
+        ScheduleRecord state = hourly((builder) -> builder);
+
+        assertThat(plan(state, Duration.ofMillis(-1))).containsExactly(ScheduleStep.postpone("hourly", state));
     }
 
     @Test
@@ -186,7 +190,7 @@ class StepPlannerTests {
     void jitterDelaysAnOccurrenceAndNotTheChain() {
         ScheduleRecord state = hourly((builder) -> builder.jitter(Duration.ofMinutes(10)));
 
-        ScheduleStep step = this.planner.plan(Map.of("hourly", state), START, () -> 1).get(0);
+        ScheduleStep step = this.planner.plan(Map.of("hourly", state), START, () -> 1, Problems.IGNORED).get(0);
 
         assertThat(step.occurrence().message().due().millis())
             .isEqualTo(START.plus(Duration.ofMinutes(10)).toEpochMilli());
@@ -195,12 +199,23 @@ class StepPlannerTests {
     }
 
     @Test
-    void aScheduleWithAnUnreadableDefinitionDoesNotStopOthers() {
+    void aScheduleThatIsNotReadableIsPostponedAndDoesNotStopOthers() {
         ScheduleRecord good = hourly((builder) -> builder);
-        ScheduleRecord bad = new ScheduleRecord(1, good.next(), 0, good.next(), 0, 0, false, "", "{\"cron\":1}\n1");
+        Map<String, ScheduleRecord> due = new LinkedHashMap<>(Map.of("state", ScheduleRecord.UNREADABLE));
+        for (String definition : List.of("", "{\"cron\":1}\n1", "{\"fixedRate\":1e300}\n1",
+                "{\"cron\":\"@daily\",\"zone\":\"Mars/Utopia\"}\n1", "{\"cron\":\"@daily\",\"misfire\":\"NEW\"}\n1")) {
+            due.put("bad" + due.size(),
+                    new ScheduleRecord(1, good.next(), 0, good.next(), 0, 0, false, "", definition));
+        }
+        List<String> problems = new ArrayList<>();
+        due.put("hourly", good);
 
-        assertThat(this.planner.plan(Map.of("bad", bad, "hourly", good), START, () -> 0.5)).singleElement()
-            .satisfies((step) -> assertThat(step.name()).isEqualTo("hourly"));
+        List<ScheduleStep> steps = this.planner.plan(due, START, () -> 0.5,
+                (name, state, cause) -> problems.add(name));
+
+        assertThat(problems).hasSize(6).doesNotContain("hourly");
+        assertThat(steps).hasSize(7)
+            .allSatisfy((step) -> assertThat(step.isPostponement()).isEqualTo(problems.contains(step.name())));
     }
 
     @Test

@@ -395,6 +395,31 @@ public abstract class ScheduleCases extends StoreCases {
         assertThat(page(new ScheduleCursor(ScheduleRecord.NONE, "never"), 9)).isEmpty();
     }
 
+    @Test
+    void isTriedAgainAMinuteAfterANodeCouldNotReadIt() {
+        put(null, fresh());
+        change(new ScheduleChange("other", null, fresh().skipped(position(5)), null, null));
+
+        assertThat(fire(ScheduleStep.postpone(NAME, fresh().paused(true))).outcomes())
+            .containsExactly(StepOutcome.STALE);
+        assertThat(fire(ScheduleStep.postpone(NAME, fresh())))
+            .isEqualTo(new Firing(at(0), instant(1), null, 2, List.of(StepOutcome.POSTPONED), Map.of()));
+
+        assertThat(find().state()).isEqualTo(fresh());
+        ScheduleCursor next = this.contract.schedules().list(QUEUE.queue(), null, 1).join().next();
+        assertThat(page(next, 1)).containsExactly("other");
+        this.dq.advance(MINUTE);
+        assertThat(fire(send(fresh())).outcomes()).containsExactly(StepOutcome.SENT);
+    }
+
+    @Test
+    void isTriedAtItsTimeIfThatIsLater() {
+        ScheduleRecord later = fresh().skipped(position(5));
+        put(null, later);
+
+        assertThat(fire(ScheduleStep.postpone(NAME, later)).nextAt()).isEqualTo(instant(5));
+    }
+
     private List<String> page(ScheduleCursor after, int limit) {
         return this.contract.schedules()
             .list(QUEUE.queue(), after, limit)
