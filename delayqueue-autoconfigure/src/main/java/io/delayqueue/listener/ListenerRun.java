@@ -96,9 +96,11 @@ final class ListenerRun {
 
     /** Registers a queue that a listener starts on. */
     void add(QueueName queue) {
-        this.queues.add(queue);
-        this.cleaner.add(queue);
-        this.firing.add(queue);
+        synchronized (this.queues) {
+            this.queues.add(queue);
+            this.cleaner.add(queue);
+            this.firing.add(queue);
+        }
         this.store.registrar().register(queue);
         if (this.reports.compareAndSet(false, true)) {
             this.timer.upkeep(NodeHeartbeat.FIRST, this::report);
@@ -113,9 +115,12 @@ final class ListenerRun {
 
     /** Unregisters a queue that a listener no longer listens to. */
     void remove(QueueName queue) {
-        this.queues.remove(queue);
-        if (!this.queues.contains(queue)) {
-            this.cleaner.remove(queue);
+        synchronized (this.queues) {
+            this.queues.remove(queue);
+            if (!this.queues.contains(queue)) {
+                this.cleaner.remove(queue);
+                this.firing.remove(queue);
+            }
         }
     }
 

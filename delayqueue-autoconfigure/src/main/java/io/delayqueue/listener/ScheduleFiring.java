@@ -2,6 +2,7 @@ package io.delayqueue.listener;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,7 +42,7 @@ import org.slf4j.event.Level;
  * sends it by a second call. The <em>firing node</em> of a queue does so at once; all
  * others wait half a second longer, and then do it if they find a schedule late.
  * <p>
- * <strong>Threads.</strong> Any thread adds queues and closes. All else runs on one
+ * <strong>Threads.</strong> Any thread adds and removes queues, and closes. All else runs on one
  * thread, which starts with the first queue and does not wait for the store.
  */
 final class ScheduleFiring {
@@ -110,10 +111,27 @@ final class ScheduleFiring {
         QueueFiring present = this.queues.putIfAbsent(queue, firing);
         if (present == null) {
             firing.start();
+            if (this.closed) {
+                firing.stop();
+            }
         }
         else {
             this.timer.after(Duration.ZERO, present::declare);
         }
+    }
+
+    /**
+     * Ends firing the schedules of a queue that no listener listens to any more, unless
+     * this process has put or declared some in it.
+     */
+    void remove(QueueName queue) {
+        this.queues.computeIfPresent(queue, (key, firing) -> {
+            if (this.schedules.isAdded(queue)) {
+                return firing;
+            }
+            firing.stop();
+            return null;
+        });
     }
 
     /** Returns whether a call to the store is pending. */
@@ -142,7 +160,10 @@ final class ScheduleFiring {
 
         private final AtomicBoolean missing = new AtomicBoolean();
 
-        private volatile WakeUps.@Nullable Subscription subscription;
+        /** Ends the subscription and the repeated runs; guarded by this. */
+        private final List<Runnable> ends = new ArrayList<>();
+
+        private volatile boolean stopped;
 
         private volatile boolean calling;
 
@@ -185,12 +206,15 @@ final class ScheduleFiring {
             this.declarations = new DeclarationAsserter(ScheduleFiring.this.schedules, queue);
         }
 
-        void start() {
-            this.subscription = ScheduleFiring.this.wakeUps.listen(Partition.first(this.queue), this::onWakeUp);
+        synchronized void start() {
+            if (this.stopped) {
+                return;
+            }
+            this.ends.add(ScheduleFiring.this.wakeUps.listen(Partition.first(this.queue), this::onWakeUp)::close);
             ScheduleFiring.this.timer.after(Duration.ZERO, this::run);
-            ScheduleFiring.this.timer.every(REREAD, this::run);
+            this.ends.add(ScheduleFiring.this.timer.every(REREAD, this::run));
             ScheduleFiring.this.timer.after(Duration.ZERO, this::declare);
-            ScheduleFiring.this.timer.every(declarationPeriod(), this::declare);
+            this.ends.add(ScheduleFiring.this.timer.every(declarationPeriod(), this::declare));
         }
 
         /** Varies, so that nodes that start together do not declare together. */
@@ -199,21 +223,25 @@ final class ScheduleFiring {
         }
 
         private void declare() {
-            if (ScheduleFiring.this.closed || !this.declarations.isNeeded(this.scheduled)) {
+            if (this.stopped || !this.declarations.isNeeded(this.scheduled)) {
                 return;
             }
             if (this.declaring) {
                 this.declareAgain = true;
                 return;
             }
-            if (this.retry != null) {
-                this.retry.run();
-                this.retry = null;
-            }
+            cancelRetry();
             this.declaring = true;
             this.declareAgain = false;
             StoreFutures.send(this.declarations::assertAll)
                 .whenComplete((done, ex) -> ScheduleFiring.this.timer.after(Duration.ZERO, () -> declared(ex)));
+        }
+
+        private void cancelRetry() {
+            if (this.retry != null) {
+                this.retry.run();
+                this.retry = null;
+            }
         }
 
         private void declared(@Nullable Throwable failure) {
@@ -234,11 +262,14 @@ final class ScheduleFiring {
             }
         }
 
-        void stop() {
-            WakeUps.Subscription current = this.subscription;
-            if (current != null) {
-                current.close();
-            }
+        synchronized void stop() {
+            this.stopped = true;
+            this.ends.forEach(Runnable::run);
+            this.ends.clear();
+            ScheduleFiring.this.timer.after(Duration.ZERO, () -> {
+                plan(null);
+                cancelRetry();
+            });
             if (isFiringNode()) {
                 StoreFutures.send(() -> store().resign(this.queue, ScheduleFiring.this.schedules.node()))
                     .whenComplete((resigned, ex) -> {
@@ -282,7 +313,7 @@ final class ScheduleFiring {
         }
 
         private void run() {
-            if (ScheduleFiring.this.closed) {
+            if (this.stopped) {
                 return;
             }
             if (this.calling) {

@@ -192,6 +192,43 @@ class ScheduleFiringTests {
     }
 
     @Test
+    void aQueueThatWasRemovedIsLeftToOthersAndLeavesNothing() {
+        this.one.start();
+        this.two.start();
+        put(this.two);
+        advance(MINUTE.plusSeconds(1));
+        assertThat(this.two.sent).hasSize(1);
+
+        this.two.firing.remove(QUEUE);
+        settle();
+        int calls = this.two.calls;
+        advance(MINUTE);
+        assertThat(this.one.sent).isEqualTo(minutes(2).subList(1, 2));
+        put(this.one);
+        advance(MINUTE.multipliedBy(5));
+
+        assertThat(this.two.calls).isEqualTo(calls);
+        this.one.firing.remove(QUEUE);
+        settle();
+        assertThat(this.timer.isEmpty()).isTrue();
+        this.two.firing.add(QUEUE);
+        advance(MINUTE);
+        assertThat(sent()).hasSize(8);
+    }
+
+    @Test
+    void aQueueToWhichThisProcessHasPutIsFiredWithoutItsListener() {
+        this.one.start();
+        this.one.schedules.add(QUEUE);
+        put(this.one);
+
+        this.one.firing.remove(QUEUE);
+        advance(MINUTE);
+
+        assertThat(this.one.sent).isEqualTo(minutes(1));
+    }
+
+    @Test
     void aStoreThatIsAwayIsCalledUntilItAnswers() {
         this.one.start();
         put(this.one);

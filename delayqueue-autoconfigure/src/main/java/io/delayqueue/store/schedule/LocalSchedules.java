@@ -132,6 +132,11 @@ public final class LocalSchedules {
         }
     }
 
+    /** Returns whether this process has put or declared schedules in a queue. */
+    public boolean isAdded(QueueName queue) {
+        return this.queues.contains(queue);
+    }
+
     /** Returns whether the schedules of added queues are fired here. */
     boolean isFiring() {
         return !this.firing.isEmpty();

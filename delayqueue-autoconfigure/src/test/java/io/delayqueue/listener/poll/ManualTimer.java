@@ -45,7 +45,7 @@ public final class ManualTimer implements LoopTimer {
         return () -> this.tasks.remove(task);
     }
 
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return this.tasks.isEmpty();
     }
 
