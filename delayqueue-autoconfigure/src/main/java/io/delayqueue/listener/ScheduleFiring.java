@@ -40,7 +40,8 @@ import org.slf4j.event.Level;
  * Fires the schedules of the queues that this process listens to, and of those in which
  * it has put schedules. Waits for the next due time of each queue, reads what is due, and
  * sends it by a second call. The <em>firing node</em> of a queue does so at once; all
- * others wait half a second longer, and then do it if they find a schedule late.
+ * others wait half a second longer, and then do it if they find a schedule late, and that
+ * node has fired nothing meanwhile.
  * <p>
  * <strong>Threads.</strong> Any thread adds and removes queues, and closes. All else runs on one
  * thread, which starts with the first queue and does not wait for the store.
@@ -404,9 +405,16 @@ final class ScheduleFiring {
 
         private void due(Firing firing) {
             Duration late = Duration.between(Objects.requireNonNull(firing.nextAt()), firing.now());
-            if (firing.firingNode() != null && !isFiringNode() && late.compareTo(STANDBY) < 0) {
-                plan(STANDBY.minus(late));
-                return;
+            if (firing.firingNode() != null && !isFiringNode()) {
+                if (late.compareTo(STANDBY) < 0) {
+                    plan(STANDBY.minus(late));
+                    return;
+                }
+                if (firing.firedAt() != null
+                        && Duration.between(firing.firedAt(), firing.now()).compareTo(STANDBY) < 0) {
+                    plan(ScheduleFiring.this.standbyPoll); // It works on a backlog.
+                    return;
+                }
             }
             this.steps = ScheduleFiring.this.schedules.planner()
                 .plan(firing.due(), firing.now(), ScheduleFiring.this.timer::random, this::unreadable);

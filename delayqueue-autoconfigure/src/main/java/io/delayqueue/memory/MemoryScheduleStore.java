@@ -77,11 +77,13 @@ final class MemoryScheduleStore implements ScheduleStore {
             steps.forEach((step) -> outcomes.add(schedules.apply(step, messages, millis)));
             if (node != null && outcomes.stream().anyMatch(StepOutcome::isApplied)) {
                 schedules.firingNode = node;
+                schedules.firedAt = Instant.ofEpochMilli(millis);
             }
             Long first = schedules.order.isEmpty() ? null : schedules.order.first().score();
             return new Firing(Micros.toInstant(now),
                     (first == null || first == ScheduleCursor.NEVER) ? null : Instant.ofEpochMilli(first),
-                    schedules.firingNode, schedules.states.size(), outcomes, schedules.due(millis));
+                    schedules.firingNode, schedules.firedAt, schedules.states.size(), outcomes,
+                    schedules.due(millis));
         });
     }
 
@@ -89,7 +91,9 @@ final class MemoryScheduleStore implements ScheduleStore {
     public CompletableFuture<Boolean> resign(QueueName queue, String node) {
         return in(queue, (schedules, messages, now) -> {
             boolean resigned = node.equals(schedules.firingNode);
-            schedules.firingNode = resigned ? null : schedules.firingNode;
+            if (resigned) {
+                schedules.firesFirst(null);
+            }
             return resigned;
         }).thenApply((resigned) -> notified(queue, resigned));
     }
@@ -167,6 +171,9 @@ final class MemoryScheduleStore implements ScheduleStore {
 
         private @Nullable String firingNode;
 
+        /** When that node last applied a step. */
+        private @Nullable Instant firedAt;
+
         StepOutcome apply(ScheduleStep step, MemoryQueue messages, long now) {
             ScheduleRecord state = this.states.get(step.name());
             if (state == null || !state.isExpected(step.generation(), step.next(), step.last())) {
@@ -227,8 +234,15 @@ final class MemoryScheduleStore implements ScheduleStore {
                 record(change.name(), change.skip(), (expected != null) ? expected.last() : ScheduleRecord.NONE);
             }
             put(change.name(), change.state());
-            this.firingNode = (change.node() != null) ? change.node() : this.firingNode;
+            if (change.node() != null) {
+                firesFirst(change.node());
+            }
             return true;
+        }
+
+        void firesFirst(@Nullable String node) {
+            this.firingNode = node;
+            this.firedAt = null;
         }
 
         private void put(String name, ScheduleRecord state) {
@@ -251,7 +265,9 @@ final class MemoryScheduleStore implements ScheduleStore {
                 this.order.remove(before);
             }
             this.skips.remove(name);
-            this.firingNode = this.states.isEmpty() ? null : this.firingNode;
+            if (this.states.isEmpty()) {
+                firesFirst(null);
+            }
         }
 
         Map<String, ScheduleRecord> due(long now) {

@@ -61,7 +61,8 @@ public final class RedisScheduleStore implements ScheduleStore {
     private Firing toFiring(QueueName queue, List<Object> reply) {
         logRefusedWakeUp(queue, reply.get(4));
         long nextAt = number(reply.get(1));
-        String node = text(reply.get(2));
+        String[] node = text(reply.get(2)).split(" ");
+        long firedAt = (node.length > 1) ? Long.parseLong(node[1]) : 0;
         List<StepOutcome> outcomes = ((List<?>) reply.get(5)).stream().map((each) -> outcome(text(each))).toList();
         Map<String, ScheduleRecord> due = new LinkedHashMap<>();
         List<?> entries = (List<?>) reply.get(6);
@@ -72,8 +73,8 @@ public final class RedisScheduleStore implements ScheduleStore {
             }
         }
         return new Firing(ScriptCodec.ofMicros(number(reply.get(0))),
-                (nextAt == 0) ? null : Instant.ofEpochMilli(nextAt), node.isEmpty() ? null : node, number(reply.get(3)),
-                outcomes, due);
+                (nextAt == 0) ? null : Instant.ofEpochMilli(nextAt), node[0].isEmpty() ? null : node[0],
+                (firedAt == 0) ? null : Instant.ofEpochMilli(firedAt), number(reply.get(3)), outcomes, due);
     }
 
     private static StepOutcome outcome(String text) {

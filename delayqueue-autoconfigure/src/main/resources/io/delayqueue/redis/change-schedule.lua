@@ -39,6 +39,6 @@ else
   if ARGV[8] ~= '' then record_skip(name, ARGV[8], ARGV[9], ARGV[10], tonumber(ARGV[11]), ARGV[4]) end
   redis.call('HSET', SCHEDULES, name, state)
   redis.call('ZADD', SCHEDULE_TIMES, score_of(ARGV[6]), name)
-  if ARGV[7] ~= '' then redis.call('SET', FIRING_NODE, ARGV[7]) end
+  if ARGV[7] ~= '' then redis.call('SET', FIRING_NODE, ARGV[7] .. ' 0') end
 end
 return { 1, publish_schedules() }

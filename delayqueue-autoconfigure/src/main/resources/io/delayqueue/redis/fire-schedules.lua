@@ -38,7 +38,7 @@
 --
 -- Returns  { now, next_at, node, count, refused, { outcome, ... }, { name, state, ... } }
 --          now: microseconds; next_at: ms, the earliest next time of all schedules, 0 for none;
---          node: the one that fires first, '' for none; count: of all schedules; refused: 1 if
+--          node: the one that fires first, as in firing-node, '' for none; count: of all schedules; refused: 1 if
 --          this user may not publish wake-ups; outcome: 'sent', the reason of a skip, 'postponed', or
 --          without an effect 'stale', 'early' or 'outdated'; then schedules that are due after the steps
 --
@@ -96,7 +96,7 @@ for at = 3, #ARGV, 19 do
   outcomes[#outcomes + 1] = outcome
   applied = applied or not unapplied[outcome]
 end
-if applied and ARGV[1] ~= '' and redis.call('GET', FIRING_NODE) ~= ARGV[1] then redis.call('SET', FIRING_NODE, ARGV[1]) end
+if applied and ARGV[1] ~= '' then redis.call('SET', FIRING_NODE, ARGV[1] .. ' ' .. to_digits(now_ms)) end
 
 local due, bytes = {}, 0
 for _, name in ipairs(redis.call('ZRANGE', SCHEDULE_TIMES, '-inf', now_ms, 'BYSCORE', 'LIMIT', 0, tonumber(ARGV[2]))) do

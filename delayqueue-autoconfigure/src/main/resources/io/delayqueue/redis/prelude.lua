@@ -160,7 +160,8 @@
 --                            declared' of each definition, separated by blanks
 -- KEYS[24] schedule-owners HASH application -> 'since:last': since when it has had live nodes, and
 --                            when one of them called last
--- KEYS[25] firing-node STRING the node that fires schedules first
+-- KEYS[25] firing-node STRING 'node last': the node that fires schedules first, and when it has applied a step
+--                            last, 0 for never
 
 local MESSAGES = KEYS[1]
 local SCHEDULED = KEYS[2]

@@ -9,7 +9,7 @@
 -- Keeps    S1 to S3 (see fire-schedules.lua)
 -- Cost     O(1)
 
-if redis.call('GET', FIRING_NODE) ~= ARGV[1] then return { 0 } end
+if string.match(redis.call('GET', FIRING_NODE) or '', '^%S+') ~= ARGV[1] then return { 0 } end
 redis.call('DEL', FIRING_NODE)
 publish_schedules()
 return { 1 }

@@ -229,6 +229,30 @@ class ScheduleFiringTests {
     }
 
     @Test
+    void aBacklogIsLeftToTheFiringNodeUntilThatDies() {
+        this.one.start();
+        this.two.start();
+        put(this.one);
+        for (int i = 0; i < 1_000; i++) {
+            ScheduleDefinition definition = ScheduleDefinition.fixedRate("s" + i, MINUTE).build();
+            new ScheduleChanger(this.one.schedules)
+                .put(QUEUE, definition, this.one.schedules.codec().write(definition, "{}"))
+                .join();
+        }
+        settle();
+        this.one.latency = Duration.ofMillis(200);
+
+        advance(MINUTE.plusSeconds(1));
+        assertThat(this.one.sent).hasSizeBetween(300, 700);
+        assertThat(this.two.attempts).isZero();
+
+        this.one.dead = true;
+        advance(SAFETY_POLL.plus(ScheduleFiring.STANDBY).plusSeconds(1));
+        assertThat(this.two.attempts).isPositive();
+        assertThat(sent()).hasSize(1_001);
+    }
+
+    @Test
     void aStoreThatIsAwayIsCalledUntilItAnswers() {
         this.one.start();
         put(this.one);
@@ -357,7 +381,12 @@ class ScheduleFiringTests {
 
         private int calls;
 
+        /** Calls that try to advance schedules. */
+        private int attempts;
+
         private int declarations;
+
+        private Duration latency = Duration.ZERO;
 
         private boolean dead;
 
@@ -381,9 +410,25 @@ class ScheduleFiringTests {
         @Override
         public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
             this.calls++;
+            this.attempts += steps.isEmpty() ? 0 : 1;
             if (this.dead) {
                 return away();
             }
+            return answer(queue, node, steps).thenCompose(this::delayed);
+        }
+
+        private CompletableFuture<Firing> delayed(Firing answer) {
+            CompletableFuture<Firing> delayed = new CompletableFuture<>();
+            if (this.latency.isZero()) {
+                delayed.complete(answer);
+            }
+            else {
+                ScheduleFiringTests.this.timer.after(this.latency, () -> delayed.complete(answer));
+            }
+            return delayed;
+        }
+
+        private CompletableFuture<Firing> answer(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
             return ScheduleFiringTests.this.store.schedules().fire(queue, node, steps).thenCompose((answer) -> {
                 for (int i = 0; i < steps.size(); i++) {
                     if (answer.outcomes().get(i).equals(StepOutcome.SENT)) {

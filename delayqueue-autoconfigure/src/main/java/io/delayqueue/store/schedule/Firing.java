@@ -13,11 +13,12 @@ import org.jspecify.annotations.Nullable;
  * @param nextAt the earliest next nominal time of all schedules; {@code null} if there is
  * none
  * @param firingNode the node that fires first; {@code null} if there is none
+ * @param firedAt when that node last applied a step; {@code null} if it has not
  * @param count how many schedules the queue has
  * @param outcomes the results of the steps, in their order
  * @param due schedules that are due after the steps, by their names, the one that has
  * been due for longest first
  */
-public record Firing(Instant now, @Nullable Instant nextAt, @Nullable String firingNode, long count,
-        List<StepOutcome> outcomes, Map<String, ScheduleRecord> due) {
+public record Firing(Instant now, @Nullable Instant nextAt, @Nullable String firingNode, @Nullable Instant firedAt,
+        long count, List<StepOutcome> outcomes, Map<String, ScheduleRecord> due) {
 }

@@ -104,9 +104,9 @@ public abstract class ScheduleCases extends StoreCases {
     void sendsItsOccurrenceAndAdvances() {
         put(null, fresh());
 
-        assertThat(fire()).isEqualTo(new Firing(at(0), instant(0), null, 1, List.of(), Map.of(NAME, fresh())));
+        assertThat(fire()).isEqualTo(new Firing(at(0), instant(0), null, null, 1, List.of(), Map.of(NAME, fresh())));
         assertThat(fire(send(fresh())))
-            .isEqualTo(new Firing(at(0), instant(1), NODE, 1, List.of(StepOutcome.SENT), Map.of()));
+            .isEqualTo(new Firing(at(0), instant(1), NODE, at(0), 1, List.of(StepOutcome.SENT), Map.of()));
         assertThat(find().state()).isEqualTo(sent(fresh(), 1));
         assertThat(this.dq.claim().messages()).singleElement().satisfies((message) -> {
             assertThat(message.lease().id()).isEqualTo(id(0));
@@ -136,7 +136,7 @@ public abstract class ScheduleCases extends StoreCases {
 
         assertThat(fire("node1", send(fresh())).outcomes()).containsExactly(StepOutcome.SENT);
         assertThat(fire("node2", send(fresh())))
-            .isEqualTo(new Firing(at(0), instant(1), "node1", 1, List.of(StepOutcome.STALE), Map.of()));
+            .isEqualTo(new Firing(at(0), instant(1), "node1", at(0), 1, List.of(StepOutcome.STALE), Map.of()));
         assertThat(this.dq.drained()).containsExactly(id(0));
         assertThat(fire("node2", send(fresh())).outcomes()).containsExactly(StepOutcome.STALE);
         assertThat(this.dq.drained()).isEmpty();
@@ -182,7 +182,7 @@ public abstract class ScheduleCases extends StoreCases {
         this.dq.advance(MINUTE.minusNanos(1_000));
 
         assertThat(fire(send(state)))
-            .isEqualTo(new Firing(at(59.999999), instant(1), NODE, 1, List.of(StepOutcome.EARLY), Map.of()));
+            .isEqualTo(new Firing(at(59.999999), instant(1), NODE, at(0), 1, List.of(StepOutcome.EARLY), Map.of()));
         this.dq.advance(Duration.ofNanos(1_000));
         assertThat(fire(send(state)).outcomes()).containsExactly(StepOutcome.SENT);
     }
@@ -347,13 +347,16 @@ public abstract class ScheduleCases extends StoreCases {
         fire("node1", send(fresh()));
         this.dq.advance(MINUTE);
         fire("node2", send(sent(fresh(), 1)));
+        this.dq.advance(Duration.ofSeconds(1));
 
         assertThat(fire().firingNode()).isEqualTo("node2");
+        assertThat(fire().firedAt()).isEqualTo(at(60));
         assertThat(this.contract.schedules().resign(QUEUE.queue(), "node1").join()).isFalse();
         assertThat(this.contract.schedules().resign(QUEUE.queue(), "node2").join()).isTrue();
         assertThat(fire().firingNode()).isNull();
         assertThat(change(new ScheduleChange(NAME, find().state(), find().state(), null, "node3"))).isTrue();
         assertThat(fire().firingNode()).isEqualTo("node3");
+        assertThat(fire().firedAt()).isNull();
     }
 
     @Test
@@ -403,7 +406,7 @@ public abstract class ScheduleCases extends StoreCases {
         assertThat(fire(ScheduleStep.postpone(NAME, fresh().paused(true))).outcomes())
             .containsExactly(StepOutcome.STALE);
         assertThat(fire(ScheduleStep.postpone(NAME, fresh())))
-            .isEqualTo(new Firing(at(0), instant(1), null, 2, List.of(StepOutcome.POSTPONED), Map.of()));
+            .isEqualTo(new Firing(at(0), instant(1), null, null, 2, List.of(StepOutcome.POSTPONED), Map.of()));
 
         assertThat(find().state()).isEqualTo(fresh());
         ScheduleCursor next = this.contract.schedules().list(QUEUE.queue(), null, 1).join().next();
