@@ -85,9 +85,9 @@ public interface ScheduleOperations {
 
     /**
      * Returns some schedules, the one that is due next first. A schedule that becomes due
-     * between two calls moves to the end, so it may be returned twice. A page has about
-     * 1 MiB of definitions at most, so it may have fewer schedules than the limit
-     * although more follow.
+     * between two calls moves to the end, so it may be returned twice. A page has about 1
+     * MiB of definitions at most, so it may have fewer schedules than the limit although
+     * more follow.
      * @param cursor where the previous page ended; {@code null} for the first page
      * @param limit 1 to {@value #MAX_PAGE}
      */

@@ -43,8 +43,8 @@ import org.slf4j.event.Level;
  * others wait half a second longer, and then do it if they find a schedule late, and that
  * node has fired nothing meanwhile.
  * <p>
- * <strong>Threads.</strong> Any thread adds and removes queues, and closes. All else runs on one
- * thread, which starts with the first queue and does not wait for the store.
+ * <strong>Threads.</strong> Any thread adds and removes queues, and closes. All else runs
+ * on one thread, which starts with the first queue and does not wait for the store.
  */
 final class ScheduleFiring {
 
@@ -204,7 +204,8 @@ final class ScheduleFiring {
 
         QueueFiring(QueueName queue) {
             this.queue = queue;
-            this.declarations = new DeclarationAsserter(ScheduleFiring.this.schedules, queue);
+            this.declarations = new DeclarationAsserter(ScheduleFiring.this.schedules, queue,
+                    (task) -> ScheduleFiring.this.timer.after(Duration.ZERO, task));
         }
 
         synchronized void start() {

@@ -82,8 +82,7 @@ final class MemoryScheduleStore implements ScheduleStore {
             Long first = schedules.order.isEmpty() ? null : schedules.order.first().score();
             return new Firing(Micros.toInstant(now),
                     (first == null || first == ScheduleCursor.NEVER) ? null : Instant.ofEpochMilli(first),
-                    schedules.firingNode, schedules.firedAt, schedules.states.size(), outcomes,
-                    schedules.due(millis));
+                    schedules.firingNode, schedules.firedAt, schedules.states.size(), outcomes, schedules.due(millis));
         });
     }
 
@@ -131,8 +130,7 @@ final class MemoryScheduleStore implements ScheduleStore {
     @Override
     public CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
         return in(queue, (schedules, messages, now) -> {
-            List<ScheduleCursor> positions = ((after != null) ? schedules.order.tailSet(after, false)
-                    : schedules.order)
+            List<ScheduleCursor> positions = ((after != null) ? schedules.order.tailSet(after, false) : schedules.order)
                 .stream()
                 .limit(limit + 1L)
                 .toList();

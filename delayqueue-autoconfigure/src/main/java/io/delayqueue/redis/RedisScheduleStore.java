@@ -150,8 +150,8 @@ public final class RedisScheduleStore implements ScheduleStore {
             .thenApply((reply) -> {
                 List<StoredSchedule> schedules = toSchedules(reply);
                 String score = text(reply.get(1));
-                return new StoredSchedulePage(schedules, score.isEmpty() ? null : ScheduleCursor
-                    .ofScore(schedules.get(schedules.size() - 1).name(), Long.parseLong(score)));
+                return new StoredSchedulePage(schedules, score.isEmpty() ? null
+                        : ScheduleCursor.ofScore(schedules.get(schedules.size() - 1).name(), Long.parseLong(score)));
             });
     }
 
@@ -161,8 +161,7 @@ public final class RedisScheduleStore implements ScheduleStore {
         for (int i = HEADER; i < reply.size(); i += FIELDS) {
             String name = text(reply.get(i));
             String called = text(reply.get(i + 3));
-            schedules.add(new StoredSchedule(name, state(reply.get(i + 1)),
-                    SkipLog.parse(text(reply.get(i + 2))), now,
+            schedules.add(new StoredSchedule(name, state(reply.get(i + 1)), SkipLog.parse(text(reply.get(i + 2))), now,
                     called.isEmpty() ? null : Instant.ofEpochMilli(Long.parseLong(called))));
         }
         return schedules;

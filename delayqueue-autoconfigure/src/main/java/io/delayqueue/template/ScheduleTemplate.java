@@ -148,7 +148,8 @@ final class ScheduleTemplate implements ScheduleOperations {
 
     private ScheduleStatus status(StoredSchedule found, ScheduleRecord state) {
         if (!state.isReadable()) {
-            throw new IllegalArgumentException("The stored state of schedule '%s' is not readable".formatted(found.name()));
+            throw new IllegalArgumentException(
+                    "The stored state of schedule '%s' is not readable".formatted(found.name()));
         }
         ScheduleDefinition definition = this.schedules.codec().read(found.name(), state.definition());
         return new ScheduleStatus(this.queue.value(), definition, DefinitionCodec.payload(state.definition()),

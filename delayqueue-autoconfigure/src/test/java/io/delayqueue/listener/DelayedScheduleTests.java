@@ -72,7 +72,7 @@ class DelayedScheduleTests {
 
     private ScheduleRecord stored(String queue, String name) {
         QueueName queueName = new QueueName(queue);
-        new DeclarationAsserter(this.schedules, queueName).assertAll().join();
+        new DeclarationAsserter(this.schedules, queueName, Runnable::run).assertAll().join();
         return this.store.schedules().find(queueName, name).join().state();
     }
 
@@ -153,7 +153,7 @@ class DelayedScheduleTests {
                 "app");
         QueueName queue = new QueueName("reports");
         declared.declare(queue, ScheduleDefinition.fixedRate("minutely", Duration.ofMinutes(1)).build(), "{}");
-        DeclarationAsserter asserter = new DeclarationAsserter(declared, queue);
+        DeclarationAsserter asserter = new DeclarationAsserter(declared, queue, Runnable::run);
         asserter.assertAll().join();
         Instant first = clock.now().plusSeconds(60);
         emptied.clear();

@@ -23,7 +23,9 @@ import tools.jackson.databind.json.JsonMapper;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
 
-/** Tests what a run does for queues whose listeners are added and removed while it lasts. */
+/**
+ * Tests what a run does for queues whose listeners are added and removed while it lasts.
+ */
 class ListenerRunTests {
 
     private static final QueueName QUEUE = new QueueName("reports");

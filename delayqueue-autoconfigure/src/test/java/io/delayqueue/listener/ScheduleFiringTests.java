@@ -12,6 +12,8 @@ import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
 import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.SchedulePutResult;
+import io.delayqueue.ScheduleSkip;
+import io.delayqueue.SkipReason;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.fixtures.ManualNanoClock;
 import io.delayqueue.listener.poll.ManualTimer;
@@ -209,7 +211,7 @@ class ScheduleFiringTests {
 
         assertThat(this.two.calls).isEqualTo(calls);
         this.one.firing.remove(QUEUE);
-        settle();
+        advance(Duration.ofSeconds(6));
         assertThat(this.timer.isEmpty()).isTrue();
         this.two.firing.add(QUEUE);
         advance(MINUTE);
@@ -369,6 +371,47 @@ class ScheduleFiringTests {
         assertThat(sent()).hasSize(12);
     }
 
+    @Test
+    void aDeclarationIsDecidedOnTheThreadOfSchedules() throws InterruptedException {
+        this.one.schedules.declare(QUEUE, minutely(), "{}");
+        this.one.found = new CompletableFuture<>();
+        this.one.start();
+        settle();
+        Thread client = new Thread(() -> this.one.found.complete(this.store.schedules().find(QUEUE, "minutely").join()),
+                "client");
+        client.start();
+        client.join();
+
+        assertThat(this.one.changedBy).isNull();
+        settle();
+        assertThat(this.one.changedBy).isEqualTo(Thread.currentThread());
+        assertThat(state()).isNotNull();
+    }
+
+    @Test
+    void theTimesOfALossAreCountedWithABound() {
+        ScheduleDefinition each = ScheduleDefinition.fixedRate("rate", Duration.ofMillis(100)).build();
+        ScheduleDefinition cron = ScheduleDefinition.cron("cron", "* * * * * *").build();
+        this.one.schedules.declare(QUEUE, each, "{}");
+        this.one.schedules.declare(QUEUE, cron, "{}");
+        this.one.start();
+        settle();
+        this.one.dead = true;
+        this.store.clear();
+        this.clock.advance(Duration.ofDays(10));
+
+        this.one.dead = false;
+        advance(MINUTE);
+
+        assertThat(lost("rate").count()).isBetween(10 * 864_000L - 1, 10 * 864_000L + 600);
+        assertThat(lost("cron").count()).isEqualTo(10_000);
+    }
+
+    private ScheduleSkip lost(String name) {
+        List<ScheduleSkip> skips = this.store.schedules().find(QUEUE, name).join().skips().skips();
+        return skips.stream().filter((skip) -> skip.reason() == SkipReason.DATA_LOSS).findFirst().orElseThrow();
+    }
+
     /** Represents a process that uses the store. */
     private final class Node implements ScheduleStore {
 
@@ -387,6 +430,11 @@ class ScheduleFiringTests {
         private int declarations;
 
         private Duration latency = Duration.ZERO;
+
+        /** The answer to {@code find}; {@code null} for that of the store. */
+        private @Nullable CompletableFuture<StoredSchedule> found;
+
+        private @Nullable Thread changedBy;
 
         private boolean dead;
 
@@ -446,6 +494,7 @@ class ScheduleFiringTests {
 
         @Override
         public CompletableFuture<Boolean> change(QueueName queue, ScheduleChange change) {
+            this.changedBy = Thread.currentThread();
             return ScheduleFiringTests.this.store.schedules().change(queue, change);
         }
 
@@ -461,7 +510,7 @@ class ScheduleFiringTests {
 
         @Override
         public CompletableFuture<StoredSchedule> find(QueueName queue, String name) {
-            return ScheduleFiringTests.this.store.schedules().find(queue, name);
+            return (this.found != null) ? this.found : ScheduleFiringTests.this.store.schedules().find(queue, name);
         }
 
         @Override

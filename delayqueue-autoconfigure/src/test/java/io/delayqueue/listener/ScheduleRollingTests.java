@@ -236,8 +236,7 @@ class ScheduleRollingTests {
         }
 
         @Override
-        public CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after,
-                int limit) {
+        public CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
             return called(() -> ScheduleRollingTests.this.store.list(queue, after, limit));
         }
 

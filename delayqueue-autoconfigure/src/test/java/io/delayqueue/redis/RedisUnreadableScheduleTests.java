@@ -66,7 +66,9 @@ class RedisUnreadableScheduleTests {
     @AfterEach
     void removeAll() {
         try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
-            connection.keyCommands().keys(bytes("unreadable-test:*")).forEach((each) -> connection.keyCommands().del(each));
+            connection.keyCommands()
+                .keys(bytes("unreadable-test:*"))
+                .forEach((each) -> connection.keyCommands().del(each));
         }
         this.redis.close();
     }
@@ -84,7 +86,8 @@ class RedisUnreadableScheduleTests {
     private void damage() {
         try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
             byte[] times = bytes("unreadable-test:{reports}:schedule-times");
-            connection.hashCommands().hSet(bytes("unreadable-test:{reports}:schedules"), bytes(DAMAGED), bytes("nonsense"));
+            connection.hashCommands()
+                .hSet(bytes("unreadable-test:{reports}:schedules"), bytes(DAMAGED), bytes("nonsense"));
             connection.zSetCommands().zAdd(times, this.clock.now().toEpochMilli() - 5, bytes(DAMAGED));
             connection.zSetCommands().zAdd(times, this.clock.now().toEpochMilli() - 4, bytes(MISSING));
         }

@@ -43,8 +43,8 @@ public final class ScheduleArguments {
         for (ScheduleStep step : steps) {
             Position to = step.to();
             byte[][] fields = concat(
-                    new byte[][] { bytes(step.name()), generation(step.generation()), bytes(step.next()), bytes(step.last()),
-                            bytes(to.next()), bytes(to.tail()), bytes(to.ahead()) },
+                    new byte[][] { bytes(step.name()), generation(step.generation()), bytes(step.next()),
+                            bytes(step.last()), bytes(to.next()), bytes(to.tail()), bytes(to.ahead()) },
                     step.isPostponement() ? new byte[][] { bytes(POSTPONE), NONE, bytes(0) } : skip(step.skip()),
                     occurrence(step.occurrence()));
             System.arraycopy(fields, 0, arguments, at, FIELDS);
@@ -80,10 +80,12 @@ public final class ScheduleArguments {
         ScheduleRecord expected = change.expected();
         ScheduleRecord state = change.state();
         ScheduleSkip skip = change.skip();
-        return concat(new byte[][] { bytes(change.name()), (expected != null) ? generation(expected.generation()) : NONE,
-                bytes((expected != null) ? expected.next() : 0), bytes((expected != null) ? expected.last() : 0),
-                (state != null) ? bytes(state.text()) : NONE, bytes((state != null) ? state.next() : 0),
-                (change.node() != null) ? bytes(change.node()) : NONE },
+        return concat(
+                new byte[][] { bytes(change.name()), (expected != null) ? generation(expected.generation()) : NONE,
+                        bytes((expected != null) ? expected.next() : 0),
+                        bytes((expected != null) ? expected.last() : 0), (state != null) ? bytes(state.text()) : NONE,
+                        bytes((state != null) ? state.next() : 0),
+                        (change.node() != null) ? bytes(change.node()) : NONE },
                 (skip == null) ? new byte[][] { NONE, NONE, NONE, bytes(0) } : new byte[][] {
                         bytes(skip.reason().name()), millis(skip.first()), millis(skip.last()), bytes(skip.count()) });
     }

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.store.schedule.DeclarationResult.Standing;
@@ -34,9 +35,13 @@ public final class DeclarationAsserter {
 
     private final Set<String> rejected = ConcurrentHashMap.newKeySet();
 
-    public DeclarationAsserter(LocalSchedules schedules, QueueName queue) {
+    /**
+     * Creates one.
+     * @param executor computes times
+     */
+    public DeclarationAsserter(LocalSchedules schedules, QueueName queue, Executor executor) {
         this.schedules = schedules;
-        this.changer = new ScheduleChanger(schedules);
+        this.changer = new ScheduleChanger(schedules, executor);
         this.queue = queue;
     }
 

@@ -49,6 +49,8 @@ final class OccurrencePlan {
 
     private long lead = NONE;
 
+    private int computed;
+
     /**
      * Creates the plan.
      * @throws IllegalArgumentException if the definition is not readable
@@ -61,6 +63,11 @@ final class OccurrencePlan {
         this.paused = state.paused();
         this.threshold = threshold;
         this.now = now.toEpochMilli();
+    }
+
+    /** Returns how many times it has computed. */
+    int computed() {
+        return this.computed;
     }
 
     /** Returns whether a nominal time exists and has come. */
@@ -121,6 +128,7 @@ final class OccurrencePlan {
     }
 
     private long after(long nominal) {
+        this.computed++;
         return (nominal == NONE) ? NONE
                 : this.definition.nextAfter(Instant.ofEpochMilli(nominal)).map(Instant::toEpochMilli).orElse(NONE);
     }

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.Function;
 
 import io.delayqueue.DelayQueueException.Effect;
@@ -41,10 +42,27 @@ public final class ScheduleChanger {
      */
     private static final int MAX_REPEATS = 100;
 
+    /** Maximum number of times of a cron expression that a loss counts. */
+    static final int MAX_LOST = 10_000;
+
+    private static final Executor ASYNC = new CompletableFuture<Void>().defaultExecutor();
+
     private final LocalSchedules schedules;
 
+    private final Executor executor;
+
+    /** Creates one for callers that wait for the result. */
     public ScheduleChanger(LocalSchedules schedules) {
+        this(schedules, ASYNC);
+    }
+
+    /**
+     * Creates one.
+     * @param executor computes times, which the thread of the store's connection must not
+     */
+    public ScheduleChanger(LocalSchedules schedules, Executor executor) {
         this.schedules = schedules;
+        this.executor = executor;
     }
 
     /**
@@ -69,8 +87,7 @@ public final class ScheduleChanger {
                 return new Decision<>(SchedulePutResult.UNCHANGED, null);
             }
             ScheduleRecord redefined = redefined(found, state, definition, "", stored);
-            return (redefined != null)
-                    ? new Decision<>(SchedulePutResult.REPLACED, redefined, undecided(found), false)
+            return (redefined != null) ? new Decision<>(SchedulePutResult.REPLACED, redefined, undecided(found), false)
                     : null;
         });
     }
@@ -97,23 +114,30 @@ public final class ScheduleChanger {
                 return new Decision<>(Optional.of(state), null);
             }
             ScheduleRecord redefined = redefined(found, state, definition, owner, declaration.stored());
-            return (redefined != null)
-                    ? new Decision<>(Optional.of(redefined), redefined, undecided(found), false)
+            return (redefined != null) ? new Decision<>(Optional.of(redefined), redefined, undecided(found), false)
                     : null;
         });
     }
 
     /** Counts the times since the last one that is known; some may have been sent. */
     private static @Nullable ScheduleSkip lost(ScheduleDefinition definition, long known, Instant now) {
-        long count = 0;
-        Instant last = null;
-        Instant time = (known != NONE) ? Instant.ofEpochMilli(known) : null;
-        while (time != null && !time.isAfter(now)) {
-            count++;
+        if (known == NONE || known > now.toEpochMilli()) {
+            return null;
+        }
+        Instant first = Instant.ofEpochMilli(known);
+        Duration rate = definition.fixedRate().orElse(null);
+        if (rate != null) {
+            long more = Duration.between(first, now).dividedBy(rate);
+            return new ScheduleSkip(SkipReason.DATA_LOSS, first, first.plus(rate.multipliedBy(more)), more + 1);
+        }
+        Instant last = first;
+        Instant time = definition.nextAfter(first).orElse(null);
+        int count = 1;
+        for (; time != null && !time.isAfter(now) && count < MAX_LOST; count++) {
             last = time;
             time = definition.nextAfter(time).orElse(null);
         }
-        return (last != null) ? new ScheduleSkip(SkipReason.DATA_LOSS, Instant.ofEpochMilli(known), last, count) : null;
+        return new ScheduleSkip(SkipReason.DATA_LOSS, first, last, count);
     }
 
     /** Returns the new state; {@code null} if an occurrence is due by the old one. */
@@ -200,7 +224,7 @@ public final class ScheduleChanger {
      * times; empty if there is no such schedule.
      */
     public CompletableFuture<Optional<NewMessage>> trigger(QueueName queue, String name) {
-        return this.schedules.store().find(queue, name).thenApply((found) -> {
+        return this.schedules.store().find(queue, name).thenApplyAsync((found) -> {
             ScheduleRecord state = found.state();
             if (state == null) {
                 return Optional.empty();
@@ -212,7 +236,7 @@ public final class ScheduleChanger {
                     Occurrences.headers(state.last(), state.next()));
             return Optional.of(new NewMessage(Occurrences.triggeredId(name, now), false, DueTime.NOW, OnDuplicate.KEEP,
                     definition.priority(), OccurrencePlan.wholeMillis(definition), null, envelope));
-        });
+        }, this.executor);
     }
 
     /**
@@ -253,7 +277,7 @@ public final class ScheduleChanger {
                     Effect.NONE, null));
         }
         ScheduleStore store = this.schedules.store();
-        return store.find(queue, name).thenCompose((found) -> {
+        return store.find(queue, name).thenComposeAsync((found) -> {
             Decision<T> decided = decision.apply(found);
             if (decided == null) {
                 return fireFirst(queue, found).thenCompose((fired) -> change(queue, name, node, decision, repeats - 1));
@@ -264,7 +288,7 @@ public final class ScheduleChanger {
             return store.change(queue, new ScheduleChange(name, found.state(), decided.state, decided.skip, node))
                 .thenCompose((changed) -> changed ? CompletableFuture.completedFuture(decided.result)
                         : change(queue, name, node, decision, repeats - 1));
-        });
+        }, this.executor);
     }
 
     /**

@@ -50,8 +50,7 @@ public interface ScheduleStore {
         }
 
         @Override
-        public CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after,
-                int limit) {
+        public CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
             return refused();
         }
 

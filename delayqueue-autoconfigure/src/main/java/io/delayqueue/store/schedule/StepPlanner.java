@@ -16,6 +16,12 @@ import io.delayqueue.store.MessageStore;
  */
 public final class StepPlanner {
 
+    /**
+     * How many times a call computes before it leaves the rest to the next one; the step
+     * that reaches this ends, so it computes a few thousand more.
+     */
+    static final int MAX_COMPUTED = 20_000;
+
     private final DefinitionCodec codec;
 
     private final long threshold;
@@ -67,13 +73,16 @@ public final class StepPlanner {
 
         private int bytes;
 
+        private int computed;
+
         Plan(Instant now, DoubleSupplier random) {
             this.now = now;
             this.random = random;
         }
 
         boolean isFull() {
-            return this.steps.size() >= ScheduleStore.BATCH_LIMIT || this.bytes >= MessageStore.CONTENT_LIMIT;
+            return this.steps.size() >= ScheduleStore.BATCH_LIMIT || this.bytes >= MessageStore.CONTENT_LIMIT
+                    || this.computed >= MAX_COMPUTED;
         }
 
         /**
@@ -90,9 +99,12 @@ public final class StepPlanner {
             ScheduleStep step = plan.isDue(state.next()) ? plan.step(state, this.random)
                     : ScheduleStep.postpone(name, state);
             ScheduleRecord from = add(step, state);
+            int before = this.computed;
+            this.computed = before + plan.computed();
             while (plan.isDue(from.next()) && !step.isPostponement() && !isFull()) {
                 step = plan.step(from, this.random);
                 from = add(step, from);
+                this.computed = before + plan.computed();
             }
         }
 

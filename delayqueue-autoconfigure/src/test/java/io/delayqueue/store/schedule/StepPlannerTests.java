@@ -53,8 +53,8 @@ class StepPlannerTests {
     private Result run(ScheduleRecord state, Duration afterStart) {
         Result result = new Result(new ArrayList<>(), new ArrayList<>());
         ScheduleRecord current = state;
-        for (List<ScheduleStep> steps = plan(current, afterStart); !steps.get(0).isPostponement(); steps = plan(
-                current, afterStart)) {
+        for (List<ScheduleStep> steps = plan(current, afterStart); !steps.get(0).isPostponement(); steps = plan(current,
+                afterStart)) {
             for (ScheduleStep step : steps) {
                 assertThat(current.isExpected(step.generation(), step.next(), step.last())).isTrue();
                 if (step.skip() != null) {
@@ -210,12 +210,26 @@ class StepPlannerTests {
         List<String> problems = new ArrayList<>();
         due.put("hourly", good);
 
-        List<ScheduleStep> steps = this.planner.plan(due, START, () -> 0.5,
-                (name, state, cause) -> problems.add(name));
+        List<ScheduleStep> steps = this.planner.plan(due, START, () -> 0.5, (name, state, cause) -> problems.add(name));
 
         assertThat(problems).hasSize(6).doesNotContain("hourly");
         assertThat(steps).hasSize(7)
             .allSatisfy((step) -> assertThat(step.isPostponement()).isEqualTo(problems.contains(step.name())));
+    }
+
+    @Test
+    void aCallComputesABoundedNumberOfTimes() {
+        String definition = this.codec.write(ScheduleDefinition.cron("c", "* * * * * *").build(), "1");
+        long first = START.toEpochMilli();
+        Map<String, ScheduleRecord> due = new LinkedHashMap<>();
+        for (int i = 0; i < 100; i++) {
+            due.put("c" + i, new ScheduleRecord(1, first, 0, first, 0, 0, false, "", definition));
+        }
+
+        List<ScheduleStep> steps = this.planner.plan(due, START.plus(Duration.ofDays(1)), () -> 0.5, Problems.IGNORED);
+
+        assertThat(steps.stream().mapToLong((step) -> step.skip().count()).sum())
+            .isBetween((long) OccurrencePlan.MAX_PASSED, StepPlanner.MAX_COMPUTED + (long) OccurrencePlan.MAX_PASSED);
     }
 
     @Test
