@@ -249,6 +249,9 @@ final class ScheduleFiring {
         private void declared(@Nullable Throwable failure) {
             this.declaring = false;
             this.declaredAt = ScheduleFiring.this.timer.nanoTime();
+            if (this.stopped) {
+                return;
+            }
             if (failure != null) {
                 this.undeclared++;
                 Level level = (this.undeclared == 1) ? Level.WARN : Level.DEBUG;
@@ -334,6 +337,12 @@ final class ScheduleFiring {
 
         private void answered(List<ScheduleStep> sent, @Nullable Firing firing, @Nullable Throwable failure) {
             this.calling = false;
+            if (this.stopped) {
+                if (firing != null) {
+                    record(sent, firing);
+                }
+                return;
+            }
             if (firing == null) {
                 failed(failure);
                 return;
@@ -346,7 +355,8 @@ final class ScheduleFiring {
             }
             this.scheduled = firing.count() > 0;
             this.firingNode = firing.firingNode();
-            asserted(sent, firing);
+            record(sent, firing);
+            declareLost(firing);
             if (firing.due().isEmpty()) {
                 plan(untilNext(firing));
             }
@@ -358,8 +368,8 @@ final class ScheduleFiring {
             }
         }
 
-        /** Remembers what the store should have, and declares what it has lost. */
-        private void asserted(List<ScheduleStep> sent, Firing firing) {
+        /** Records the outcomes of steps, and what the store should have. */
+        private void record(List<ScheduleStep> sent, Firing firing) {
             for (int i = 0; i < sent.size(); i++) {
                 ScheduleStep step = sent.get(i);
                 StepOutcome outcome = firing.outcomes().get(i);
@@ -369,6 +379,10 @@ final class ScheduleFiring {
                     record(step, outcome);
                 }
             }
+        }
+
+        /** Declares schedules that the store has lost. */
+        private void declareLost(Firing firing) {
             boolean recent = ScheduleFiring.this.timer.nanoTime() - this.declaredAt < Nanos.of(RARE);
             if (firing.count() < this.declarations.count() && !recent) {
                 declare();

@@ -372,6 +372,24 @@ class ScheduleFiringTests {
     }
 
     @Test
+    void aCallThatFailsAfterTheStopIsNotLogged(CapturedOutput output) {
+        this.one.schedules.declare(QUEUE, minutely(), "{}");
+        this.one.start();
+        settle();
+        this.one.dead = true;
+        this.timer.advance(MINUTE);
+        assertThat(this.one.firing.isCalling()).isTrue();
+        int logged = output.getAll().length();
+
+        this.one.firing.close();
+        settle();
+
+        assertThat(this.one.firing.isCalling()).isFalse();
+        assertThat(output.getAll().substring(logged)).doesNotContain("schedules of queue");
+        assertThat(this.timer.isEmpty()).isTrue();
+    }
+
+    @Test
     void aDeclarationIsDecidedOnTheThreadOfSchedules() throws InterruptedException {
         this.one.schedules.declare(QUEUE, minutely(), "{}");
         this.one.found = new CompletableFuture<>();
