@@ -54,10 +54,14 @@ class ScheduleFiringTests {
 
     private final ManualTimer timer = new ManualTimer(this.clock);
 
+    /** How far the clock of the store is ahead of that of the nodes. */
+    private Duration step = Duration.ZERO;
+
     private final EnvelopeCodec codec = new EnvelopeCodec(JsonMapper.builder().build());
 
     private final InMemoryMessageStore store = new InMemoryMessageStore(this.codec,
-            () -> Duration.between(Instant.EPOCH, this.clock.instant()).toNanos() / TimeUnit.MICROSECONDS.toNanos(1));
+            () -> Duration.between(Instant.EPOCH, this.clock.instant().plus(this.step)).toNanos()
+                    / TimeUnit.MICROSECONDS.toNanos(1));
 
     private final Node one = new Node();
 
@@ -387,6 +391,38 @@ class ScheduleFiringTests {
         assertThat(this.one.firing.isCalling()).isFalse();
         assertThat(output.getAll().substring(logged)).doesNotContain("schedules of queue");
         assertThat(this.timer.isEmpty()).isTrue();
+    }
+
+    @Test
+    void aForwardStepOfTheStoresClockIsDecidedByThePolicyWithinAMinute() {
+        this.one.start();
+        put(this.one);
+        advance(Duration.ofSeconds(5));
+
+        this.step = Duration.ofHours(3).plusSeconds(30);
+        advance(MINUTE);
+
+        long next = minutes(1).get(0);
+        long last = minutes(181).get(180);
+        assertThat(this.one.sent.subList(0, 1)).containsExactly(last);
+        assertThat(this.store.schedules().find(QUEUE, "minutely").join().skips().skips()).containsExactly(
+                new ScheduleSkip(SkipReason.MISFIRE, Instant.ofEpochMilli(next), Instant.ofEpochMilli(minutes(180).get(179)), 180));
+        advance(MINUTE.multipliedBy(3));
+        assertThat(this.one.sent).isSorted().doesNotHaveDuplicates().hasSize(4);
+    }
+
+    @Test
+    void aBackwardStepOfTheStoresClockRepeatsNothingAndSendsNothingEarly() {
+        this.one.start();
+        put(this.one);
+        advance(MINUTE);
+
+        this.step = Duration.ofMinutes(-5);
+        advance(MINUTE.multipliedBy(6).minusMillis(10));
+        assertThat(sent()).isEqualTo(minutes(1));
+        advance(Duration.ofMillis(10));
+
+        assertThat(sent()).isEqualTo(minutes(2));
     }
 
     @Test
