@@ -153,7 +153,7 @@ final class ScheduleTemplate implements ScheduleOperations {
         }
         ScheduleDefinition definition = this.schedules.codec().read(found.name(), state.definition());
         return new ScheduleStatus(this.queue.value(), definition, DefinitionCodec.payload(state.definition()),
-                state.owner().isEmpty() ? null : state.owner(), state.paused(), instant(state.next()),
+                state.application(), state.paused(), instant(state.next()),
                 instant(state.last()), state.sent(), found.skips().totals(), found.skips().skips());
     }
 

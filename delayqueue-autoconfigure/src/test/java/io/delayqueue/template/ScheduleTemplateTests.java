@@ -26,6 +26,7 @@ import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.routing.QueueRegistrar;
 import io.delayqueue.store.routing.StoreComponents;
+import io.delayqueue.store.schedule.DeclarationAsserter;
 import io.delayqueue.store.schedule.LocalSchedules;
 import io.delayqueue.store.schedule.ScheduleChange;
 import io.delayqueue.store.schedule.ScheduleRecord;
@@ -134,6 +135,18 @@ class ScheduleTemplateTests {
         assertThat(status().skipped()).isEqualTo(Map.of(SkipReason.PAUSED, 3L));
         assertThat(status().nextAt()).isEqualTo(now().plus(HOUR));
         assertThat(this.schedules.pause("other")).isEqualTo(ScheduleChangeResult.NOT_FOUND);
+    }
+
+    @Test
+    void theOwnerIsTheNameOfTheApplication() {
+        LocalSchedules declaring = new LocalSchedules(this.store.schedules(), TemplateFixture.CODEC,
+                LocalSchedules.MISFIRE_THRESHOLD, "Über reports+1");
+        declaring.declare(new QueueName("q"), hourly(), "{}");
+        new DeclarationAsserter(declaring, new QueueName("q"), Runnable::run).assertAll().join();
+
+        assertThat(status().owner()).isEqualTo("Über reports+1");
+        assertThat(this.schedules.list(null, 1).schedules()).extracting(ScheduleStatus::owner)
+            .containsExactly("Über reports+1");
     }
 
     @Test
