@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param queue the queue to which it sends
  * @param definition its definition, with the payload as JSON
  * @param payload the payload, as JSON
- * @param owner the application that declares it; {@code null} if it was put by a call
+ * @param owner the application that declares it, {@code ?} for one without a name;
+ * {@code null} if it was put by a call
  * @param paused whether it skips its occurrences
  * @param nextAt the nominal time of the next occurrence; {@code null} if there is none
  * @param lastAt the nominal time of the last occurrence that was sent; {@code null} if

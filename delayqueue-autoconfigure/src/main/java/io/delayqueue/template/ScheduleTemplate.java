@@ -153,8 +153,8 @@ final class ScheduleTemplate implements ScheduleOperations {
         }
         ScheduleDefinition definition = this.schedules.codec().read(found.name(), state.definition());
         return new ScheduleStatus(this.queue.value(), definition, DefinitionCodec.payload(state.definition()),
-                state.application(), state.paused(), instant(state.next()),
-                instant(state.last()), state.sent(), found.skips().totals(), found.skips().skips());
+                state.application(), state.paused(), instant(state.next()), instant(state.last()), state.sent(),
+                found.skips().totals(), found.skips().skips());
     }
 
     private static @Nullable Instant instant(long millis) {

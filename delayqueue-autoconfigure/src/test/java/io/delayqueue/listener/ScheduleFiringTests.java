@@ -34,7 +34,11 @@ import io.delayqueue.store.schedule.StoredSchedule;
 import io.delayqueue.store.schedule.StoredSchedulePage;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -42,6 +46,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Verifies that each due occurrence is sent once by one of several nodes, and when. The
  * clock is moved by the test, and all nodes share it.
  */
+@ExtendWith(OutputCaptureExtension.class)
 class ScheduleFiringTests {
 
     private static final QueueName QUEUE = new QueueName("reports");
@@ -405,8 +410,9 @@ class ScheduleFiringTests {
         long next = minutes(1).get(0);
         long last = minutes(181).get(180);
         assertThat(this.one.sent.subList(0, 1)).containsExactly(last);
-        assertThat(this.store.schedules().find(QUEUE, "minutely").join().skips().skips()).containsExactly(
-                new ScheduleSkip(SkipReason.MISFIRE, Instant.ofEpochMilli(next), Instant.ofEpochMilli(minutes(180).get(179)), 180));
+        assertThat(this.store.schedules().find(QUEUE, "minutely").join().skips().skips())
+            .containsExactly(new ScheduleSkip(SkipReason.MISFIRE, Instant.ofEpochMilli(next),
+                    Instant.ofEpochMilli(minutes(180).get(179)), 180));
         advance(MINUTE.multipliedBy(3));
         assertThat(this.one.sent).isSorted().doesNotHaveDuplicates().hasSize(4);
     }

@@ -189,6 +189,17 @@ class RedisDeclarationTests {
     }
 
     @Test
+    void anApplicationWithANameTakesOverFromOneWithoutAfterAnHour() {
+        this.store.declare(QUEUE, "?", false, Map.of("daily", "one")).join();
+
+        assertThat(declare("two")).isEqualTo(Standing.FOREIGN);
+        this.clock.advance(Duration.ofHours(1).plusMillis(1));
+        assertThat(declare("two")).isEqualTo(Standing.WINS);
+        assertThat(this.store.declare(QUEUE, "?", false, Map.of("daily", "one")).join().standings())
+            .containsValue(Standing.FOREIGN);
+    }
+
+    @Test
     void theLastCallOfTheOwnerIsRead() {
         store("daily", APP);
         assertThat(this.store.find(QUEUE, "daily").join().declaredAt()).isNull();

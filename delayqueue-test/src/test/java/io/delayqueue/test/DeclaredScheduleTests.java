@@ -73,7 +73,7 @@ class DeclaredScheduleTests {
         assertThat(this.queue.schedules("daily-reports").pause("daily")).isEqualTo(ScheduleChangeResult.DONE);
         assertThat(this.tester.advance(Duration.ofDays(3))).isEmpty();
         assertThat(this.queue.schedules("daily-reports").find("daily")).hasValueSatisfying((schedule) -> {
-            assertThat(schedule.owner()).isEqualTo("application");
+            assertThat(schedule.owner()).isEqualTo("?");
             assertThat(schedule.paused()).isTrue();
             assertThat(schedule.nextAt()).isAfter(this.tester.now());
         });

@@ -12,6 +12,8 @@ import java.util.function.Consumer;
 import io.delayqueue.QueueName;
 import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.store.envelope.EnvelopeCodec;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -23,6 +25,8 @@ public final class LocalSchedules {
 
     /** The lateness from which on an occurrence counts as missed, by default. */
     public static final Duration MISFIRE_THRESHOLD = Duration.ofSeconds(60);
+
+    private static final Logger logger = LoggerFactory.getLogger(LocalSchedules.class);
 
     private final ScheduleStore store;
 
@@ -93,7 +97,7 @@ public final class LocalSchedules {
 
     /** Returns the name of the application among those that declare schedules. */
     String owner() {
-        return ScheduleRecord.owner(isNamed() ? this.application : "application");
+        return isNamed() ? ScheduleRecord.owner(this.application) : ScheduleRecord.UNNAMED;
     }
 
     /** Returns whether the application has a name; without one, nothing is removed. */
@@ -110,6 +114,12 @@ public final class LocalSchedules {
     public void declare(QueueName queue, ScheduleDefinition definition, String payload) {
         ScheduleDeclaration declaration = ScheduleDeclaration.of(definition,
                 this.codec.write(definition, DefinitionCodec.requireJson(payload)));
+        if (!isNamed() && this.declarations.isEmpty()) {
+            logger
+                .warn("Schedule '{}' of queue '{}' is declared by an application without a name: all such applications "
+                        + "share their schedules, and none is removed when it is no longer declared. Set "
+                        + "spring.application.name", definition.name(), queue);
+        }
         ScheduleDeclaration before = this.declarations.computeIfAbsent(queue, (key) -> new ConcurrentHashMap<>())
             .putIfAbsent(definition.name(), declaration);
         if (before != null) {

@@ -32,6 +32,9 @@ public record ScheduleRecord(long generation, long next, long last, long tail, i
     /** Stands for a stored state that is not readable; it can be replaced and removed. */
     public static final ScheduleRecord UNREADABLE = new ScheduleRecord(NONE, NONE, NONE, NONE, 0, 0, false, "", "");
 
+    /** Owner of schedules of applications without a name; no name has this form. */
+    static final String UNNAMED = "?";
+
     private static final Pattern FORM = Pattern.compile(
             "(\\d{1,16}):(\\d{1,15}):(\\d{1,15}):(\\d{1,15}):(\\d{1,4}):(\\d{1,16}):([ap]):(\\S*) (.*)",
             Pattern.DOTALL);

@@ -31,7 +31,8 @@ public final class ManualTimer implements LoopTimer {
 
     @Override
     public Runnable every(Duration period, Runnable task) {
-        return add(new Task(this.clock.getAsLong() + Nanos.of(period), period, task));
+        add(new Task(this.clock.getAsLong() + Nanos.of(period), period, task));
+        return () -> this.tasks.removeIf((each) -> each.work() == task);
     }
 
     @Override

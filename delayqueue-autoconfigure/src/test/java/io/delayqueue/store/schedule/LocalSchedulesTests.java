@@ -1,0 +1,49 @@
+package io.delayqueue.store.schedule;
+
+import java.util.List;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.ScheduleDefinition;
+import io.delayqueue.store.envelope.EnvelopeCodec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Tests which schedules belong to which application. */
+@ExtendWith(OutputCaptureExtension.class)
+class LocalSchedulesTests {
+
+    private static LocalSchedules of(String application) {
+        return new LocalSchedules(ScheduleStore.NONE, new EnvelopeCodec(JsonMapper.builder().build()),
+                LocalSchedules.MISFIRE_THRESHOLD, application);
+    }
+
+    private static void declare(LocalSchedules schedules, String name) {
+        schedules.declare(new QueueName("reports"), ScheduleDefinition.cron(name, "@daily").build(), "{}");
+    }
+
+    @Test
+    void noNameIsTheOwnerOfApplicationsWithoutOne() {
+        for (String name : List.of("?", "%3F", "application", "-", "*")) {
+            assertThat(of(name).owner()).isNotEqualTo(of(" ").owner());
+            assertThat(new ScheduleRecord(1, 0, 0, 0, 0, 0, false, of(name).owner(), "").application()).isEqualTo(name);
+        }
+    }
+
+    @Test
+    void anApplicationWithoutANameRemovesNothingAndIsWarnedOnce(CapturedOutput output) {
+        LocalSchedules unnamed = of("");
+        declare(unnamed, "one");
+        declare(unnamed, "two");
+        declare(of("orders"), "three");
+
+        assertThat(unnamed.isNamed()).isFalse();
+        assertThat(output.getAll()).containsOnlyOnce("Set spring.application.name").contains("Schedule 'one'");
+    }
+
+}
