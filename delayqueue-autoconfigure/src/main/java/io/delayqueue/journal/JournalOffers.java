@@ -241,8 +241,7 @@ final class JournalOffers {
     CompletableFuture<?> postponeAgain(JournalRow row, long there, long begin) {
         JournalRequest request = row.request();
         Offer offer = new Offer(row.revision(), deadline(begin)).ifDueAt(there);
-        return limited(request.queue(),
-                () -> this.router.reschedule(request.queue(), request.id(), row.message().due(), offer));
+        return limited(request.queue(), () -> this.router.reschedule(request.queue(), request.id(), row.due(), offer));
     }
 
     /** Returns how long after now the row of a message due then is to be checked. */
@@ -343,7 +342,7 @@ final class JournalOffers {
     /** Returns the due time that the store has, if it is earlier than that of a row. */
     static long earlierDue(JournalRow row, SendResult result) {
         Instant due = result.dueAt();
-        DueTime wanted = row.message().due();
+        DueTime wanted = row.due();
         return (result.outcome() == SendOutcome.RECORDED && due != null && !wanted.relative()
                 && due.toEpochMilli() < wanted.millis()) ? due.toEpochMilli() : 0;
     }

@@ -380,7 +380,7 @@ final class JournalRestorer implements JournalOperations {
         return this.table.pendingOf(request.queue(), List.of(request.id())).isEmpty()
                 && this.table.accepted(List.of(new DueKey(0, row.revision())))
                     .stream()
-                    .anyMatch((present) -> present.message().due().equals(row.message().due()));
+                    .anyMatch((present) -> present.due().equals(row.due()));
     }
 
     private static boolean isRestored(SendResult result) {

@@ -3,6 +3,7 @@ package io.delayqueue.journal;
 import java.util.Objects;
 
 import io.delayqueue.OnDuplicate;
+import io.delayqueue.store.DueTime;
 import io.delayqueue.store.FailedAttempts;
 import io.delayqueue.store.NewMessage;
 
@@ -33,6 +34,12 @@ record JournalRow(long revision, JournalRequest request, boolean accepted, boole
     /** Returns the message of a send. */
     NewMessage message() {
         return Objects.requireNonNull(this.request.message(), "Only sends have messages");
+    }
+
+    /** Returns when the message of a send is due, or due again after its last failure. */
+    DueTime due() {
+        Long retry = this.failed.dueMillis();
+        return (retry != null) ? new DueTime(retry, false) : message().due();
     }
 
     /** Returns this row with another form of its request. */

@@ -1,5 +1,6 @@
 package io.delayqueue.journal;
 
+import java.sql.SQLException;
 import java.sql.Types;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -21,7 +22,9 @@ import org.slf4j.LoggerFactory;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.dao.NonTransientDataAccessResourceException;
 import org.springframework.dao.TransientDataAccessException;
+import org.springframework.dao.TransientDataAccessResourceException;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 
 /**
@@ -79,8 +82,8 @@ final class LedgerTable {
             recordAll(partition, List.of(LedgerChange.of(change.entry())));
             logger.error(
                     "The database refuses dead letter '{}' of queue '{}' with {} bytes: it is in Redis alone, and "
-                            + "not restored after a loss",
-                    change.entry().name(), partition.queue(), change.value().length, ex);
+                            + "not restored after a loss. {}",
+                    change.entry().name(), partition.queue(), change.value().length, ex.getMessage());
         }
     }
 
@@ -153,10 +156,35 @@ final class LedgerTable {
                 DELETE FROM delayqueue_dead_letter
                 WHERE namespace = :namespace AND queue_name = :queue AND dead_letter_id = :name""", partition, there,
                 (kind) -> true);
-        update("""
-                INSERT INTO delayqueue_dead_letter (namespace, queue_name, dead_letter_id, message_id,
-                  partition_number, content)
-                VALUES (:namespace, :queue, :name, :id, :partition, :content)""", partition, there, (kind) -> true);
+        try {
+            update("""
+                    INSERT INTO delayqueue_dead_letter (namespace, queue_name, dead_letter_id, message_id,
+                      partition_number, content)
+                    VALUES (:namespace, :queue, :name, :id, :partition, :content)""", partition, there, (kind) -> true);
+        }
+        catch (DataAccessException ex) {
+            throw withoutContents(partition, ex);
+        }
+    }
+
+    /**
+     * Returns an exception of the same kind without message and cause: drivers quote the
+     * values of a statement, here the contents of messages, which must not be logged.
+     */
+    private static DataAccessException withoutContents(Partition partition, DataAccessException failure) {
+        String message = "The dead letters of partition %s cannot be inserted: %s".formatted(partition,
+                sqlState(failure));
+        if (failure instanceof DataIntegrityViolationException) {
+            return new DataIntegrityViolationException(message);
+        }
+        return (failure instanceof TransientDataAccessException) ? new TransientDataAccessResourceException(message)
+                : new NonTransientDataAccessResourceException(message);
+    }
+
+    private static String sqlState(DataAccessException failure) {
+        Throwable cause = failure.getMostSpecificCause();
+        String name = cause.getClass().getSimpleName();
+        return (cause instanceof SQLException ex) ? "%s with SQL state %s".formatted(name, ex.getSQLState()) : name;
     }
 
     private void deleteMessages(Partition partition, List<LedgerChange> changes) {
