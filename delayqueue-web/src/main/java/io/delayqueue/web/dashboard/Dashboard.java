@@ -73,11 +73,15 @@ public final class Dashboard {
         // First, as it has more of a queue than the API.
         DashboardRoutes own = new DashboardRoutes(services);
         own.addTo(routes);
-        new ScheduleBoardRoutes(services, own::queues).addTo(routes);
+        ScheduleBoardRoutes schedules = new ScheduleBoardRoutes(services, own::queues);
+        schedules.addTo(routes);
+        new ScheduleRoutes(services.operations(), new AuditPublisher((event) -> {
+            schedules.readAgain();
+            events.publishEvent(event);
+        })).addTo(routes);
         new QueueRoutes(services.operations(), services.inspector(), audit).addTo(routes);
         new SearchRoutes(services.inspector(), services.history()).addTo(routes);
         new MessageRoutes(services.operations(), audit).addTo(routes);
-        new ScheduleRoutes(services.operations(), audit).addTo(routes);
         new HistoryRoutes(services.history(), audit).addTo(routes);
         new RestoreRoutes(services.journal(), audit).addTo(routes);
         new DeadLetterRoutes(services.operations(), services.inspector(), audit).addTo(routes);

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 import io.delayqueue.DelayQueueOperations;
@@ -66,6 +67,11 @@ final class ScheduleBoardRoutes {
         routes.add(HttpMethod.GET, "/queues/{queue}/schedules/by-name", Authority.VIEW, this::find);
     }
 
+    /** Lets the next request read all queues again, because a schedule was changed. */
+    void readAgain() {
+        this.overviews.clear();
+    }
+
     private ServerResponse all(ApiRequest request) {
         request.onlyQuery();
         ScheduleOverviewCache.Schedules all = this.overviews
@@ -76,7 +82,7 @@ final class ScheduleBoardRoutes {
         all.entries().forEach((entry) -> array.add(entry(entry.schedule(), entry.outcome(), unmasked)));
         all.more().forEach(json.putArray("more")::add);
         all.unread().forEach(json.putArray("unread")::add);
-        return Responses.json(json);
+        return Responses.json(json.put("ageMillis", TimeUnit.NANOSECONDS.toMillis(this.overviews.age(all))));
     }
 
     /** Filters page by page, so a page may be empty and still not be the last. */

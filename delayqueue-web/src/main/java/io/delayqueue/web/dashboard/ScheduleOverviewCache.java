@@ -38,8 +38,6 @@ final class ScheduleOverviewCache {
 
     private @Nullable Schedules latest;
 
-    private long readAt;
-
     ScheduleOverviewCache(DelayQueueOperations operations, OccurrenceOutcomes outcomes, LongSupplier nanoTime) {
         this.operations = operations;
         this.outcomes = outcomes;
@@ -52,12 +50,21 @@ final class ScheduleOverviewCache {
      */
     synchronized Schedules get(List<String> queues) {
         Schedules known = this.latest;
-        if (known == null || this.nanoTime.getAsLong() - this.readAt >= MAX_AGE) {
+        if (known == null || age(known) >= MAX_AGE) {
             known = read(queues);
             this.latest = known;
-            this.readAt = this.nanoTime.getAsLong();
         }
         return known;
+    }
+
+    /** Discards what was read. */
+    synchronized void clear() {
+        this.latest = null;
+    }
+
+    /** Returns how long ago schedules were read, in nanoseconds. */
+    long age(Schedules read) {
+        return this.nanoTime.getAsLong() - read.readAt();
     }
 
     /** Leaves out queues that cannot be read, unless the whole store is away. */
@@ -88,7 +95,7 @@ final class ScheduleOverviewCache {
             .distinct()
             .filter((queue) -> !more.contains(queue))
             .forEach(more::add);
-        return new Schedules(withOutcomes(shown), List.copyOf(more), List.copyOf(unread));
+        return new Schedules(withOutcomes(shown), List.copyOf(more), List.copyOf(unread), this.nanoTime.getAsLong());
     }
 
     private static Instant next(ScheduleStatus schedule) {
@@ -111,8 +118,9 @@ final class ScheduleOverviewCache {
      * @param entries the schedules, the one that is due next first
      * @param more the queues that have further schedules
      * @param unread the queues that could not be read
+     * @param readAt when they were read, by {@code nanoTime}
      */
-    record Schedules(List<Entry> entries, List<String> more, List<String> unread) {
+    record Schedules(List<Entry> entries, List<String> more, List<String> unread, long readAt) {
     }
 
     /**

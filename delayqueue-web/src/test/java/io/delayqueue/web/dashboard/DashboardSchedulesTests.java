@@ -99,8 +99,8 @@ class DashboardSchedulesTests {
         put("receipts", "nightly");
         open("#/");
         browser.click("header a", "Schedules");
-        browser.awaitText("2 schedules");
-        assertThat(browser.find("tbody").getText()).contains("nightly", DAILY, "Asia/Kolkata", "none was sent");
+        browser.awaitText("2 schedules, as of ");
+        assertThat(browser.find("tbody").getText()).contains("nightly", DAILY, "Asia/Kolkata");
 
         browser.click("tbody a", "customer/42");
 
@@ -142,10 +142,11 @@ class DashboardSchedulesTests {
         browser.click("main button", "Resume");
         browser.awaitText("1 resumed");
         await().until(() -> !schedules("reports").find("daily").orElseThrow().paused());
+        long before = site.operations().statistics("reports").scheduled();
         browser.click("main button", "Trigger …");
         browser.click("dialog button", "Trigger: 1 schedule");
         browser.awaitText("1 occurrence sent");
-        assertThat(site.operations().statistics("reports").scheduled()).isEqualTo(2);
+        assertThat(site.operations().statistics("reports").scheduled()).isEqualTo(before + 1);
         browser.click("main button", "Remove …");
         browser.click("dialog button", "Remove: 1 schedule");
         await().until(() -> hash().equals("#/queues/reports/schedules"));
@@ -279,12 +280,15 @@ class DashboardSchedulesTests {
             DashboardSite.screenshot(browser, name.equals("schedules") ? "phone-schedules" : "-");
         });
         browser.size(1280, 1000);
-        assertThat(browser.complaints()).isEmpty();
+        // The accessibility checker reads canvases back, which the browser reports as
+        // slow.
+        assertThat(browser.complaints()).allMatch((complaint) -> complaint.contains("Canvas2D"));
     }
 
     private static void show(String place) {
         open(place);
-        browser.awaitText("chedule");
+        // The node keeps the list of all queues for ten seconds.
+        browser.awaitText(place.equals("#/schedules") ? "heartbeat" : "chedule");
         await().until(() -> !browser.text().contains("Loading …"));
     }
 
@@ -296,14 +300,14 @@ class DashboardSchedulesTests {
             .payload(Map.of("report", "daily", "customer", 42))
             .timeToLive(Duration.ofHours(4))
             .build());
-        put("reports", "customer-" + "4".repeat(60));
-        put("reports", "weekly-summary");
+        put("reports", "statement-of-account-and-usage-in-detail-of-customer-0042-for-their-bookkeeping-department");
+        schedules("reports").put(ScheduleDefinition.cron("weekly-summary", "0 0 7 * * MON").build());
         schedules("reports").put(ScheduleDefinition.cron("disabled", "-").build());
         schedules("receipts").put(ScheduleDefinition.fixedRate("heartbeat", Duration.ofSeconds(1)).build());
-        schedules("receipts").put(ScheduleDefinition.fixedRate("paused", Duration.ofSeconds(1)).build());
-        schedules("receipts").pause("paused");
+        schedules("receipts").put(ScheduleDefinition.fixedRate("inventory-sync", Duration.ofSeconds(1)).build());
+        schedules("receipts").pause("inventory-sync");
         await().until(() -> schedules("receipts").find("heartbeat").orElseThrow().sent() > 0
-                && !schedules("receipts").find("paused").orElseThrow().skips().isEmpty());
+                && !schedules("receipts").find("inventory-sync").orElseThrow().skips().isEmpty());
     }
 
 }

@@ -9,8 +9,10 @@ import java.util.stream.StreamSupport;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.ScheduleOperations;
+import io.delayqueue.admin.AuditedOperationEvent;
 import io.delayqueue.web.consume.ApiServer;
 import io.delayqueue.web.consume.ApiServer.Reply;
+import org.assertj.core.groups.Tuple;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -112,20 +114,70 @@ class ScheduleBoardRoutesTests {
         assertThat(ended.path("following")).hasSizeLessThanOrEqualTo(3);
     }
 
-    /**
-     * Reads the schedules of all queues once in ten seconds, so the test reads them once.
-     */
     @Test
     void theListOfAllQueuesNamesThoseWithFurtherSchedules() {
         IntStream.range(0, 21).forEach((i) -> put("many", "customer-%02d".formatted(i)));
         schedules("soon").put(ScheduleDefinition.fixedRate("soon", Duration.ofMinutes(1)).build());
-
-        JsonNode all = view("schedules");
+        JsonNode all = readAgain("soon", "soon");
 
         assertThat(names(all)).contains("customer-00", "soon").doesNotContain("customer-20");
         assertThat(all.at("/schedules/0/queue").asString()).isIn("soon", "outcomes");
         assertThat(all.path("more").toString()).contains("\"many\"");
         assertThat(all.path("unread")).isEmpty();
+    }
+
+    /** Reads the list after a change, once the node knows the queue. */
+    private static JsonNode readAgain(String queue, String name) {
+        String one = "queues/%s/schedules/by-name/pause?name=%s".formatted(queue, name);
+        return await().until(() -> {
+            change("PUT", one);
+            change("DELETE", one);
+            return view("schedules");
+        }, (all) -> all.path("schedules").findValuesAsString("queue").contains(queue));
+    }
+
+    /** The list is kept for ten seconds otherwise. */
+    @Test
+    void theListOfAllQueuesIsReadAgainAfterAChange() {
+        put("changed", "daily");
+        readAgain("changed", "daily");
+        change("PUT", "queues/changed/schedules/by-name/pause?name=daily");
+        assertThat(isPaused(view("schedules"), "changed")).isTrue();
+
+        change("DELETE", "queues/changed/schedules/by-name/pause?name=daily");
+
+        assertThat(isPaused(view("schedules"), "changed")).isFalse();
+    }
+
+    private static boolean isPaused(JsonNode page, String queue) {
+        return StreamSupport.stream(page.path("schedules").spliterator(), false)
+            .filter((one) -> one.path("queue").asString().equals(queue))
+            .findFirst()
+            .orElseThrow()
+            .path("paused")
+            .asBoolean();
+    }
+
+    private static void change(String method, String path) {
+        assertThat(server.call("operate", method, DATA + path, method.equals("DELETE") ? null : "{}").status())
+            .isEqualTo(200);
+    }
+
+    @Test
+    void changesArePublishedWithTheNameOfTheSchedule() {
+        put("audited", "daily");
+        String one = DATA + "queues/audited/schedules/by-name";
+        server.call("operate", "PUT", one + "/pause?name=daily", "{}");
+        server.call("operate", "PUT", one + "/pause?name=daily", "{}");
+        server.call("operate", "DELETE", one + "/pause?name=daily", null);
+        server.call("operate", "POST", one + "/trigger?name=daily", "{}");
+        server.call("operate", "DELETE", one + "?name=daily", null);
+
+        assertThat(server.audited().stream().filter((event) -> event.queue().equals("audited")))
+            .extracting(AuditedOperationEvent::operation, AuditedOperationEvent::filter, AuditedOperationEvent::count)
+            .containsExactly(Tuple.tuple("pause-schedule", "daily", 1L), Tuple.tuple("pause-schedule", "daily", 0L),
+                    Tuple.tuple("resume-schedule", "daily", 1L), Tuple.tuple("trigger-schedule", "daily", 1L),
+                    Tuple.tuple("remove-schedule", "daily", 1L));
     }
 
     @Test

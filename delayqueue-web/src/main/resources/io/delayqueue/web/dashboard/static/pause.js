@@ -69,7 +69,7 @@ export function pausing(queue, details) {
   if (!may('OPERATE')) {
     return nothing;
   }
-  return html`<div class="bar" title="Applies to every node and survives restarts">${details.paused ? html`<button type="button" class="primary" @click=${() => resume(queue)}>Resume queue</button>` : nothing}
-    <button type="button" @click=${() => askPause(queue)}>${details.paused ? 'Change pause …' : 'Pause queue …'}</button>
-    </div>`;
+  const scope = 'Applies to every node and survives restarts';
+  return html`${details.paused ? html`<button type="button" class="primary" title=${scope} @click=${() => resume(queue)}>Resume queue</button>` : nothing}
+    <button type="button" title=${scope} @click=${() => askPause(queue)}>${details.paused ? 'Change pause …' : 'Pause queue …'}</button>`;
 }

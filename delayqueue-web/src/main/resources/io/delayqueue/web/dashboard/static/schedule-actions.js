@@ -14,8 +14,8 @@ export const DOING = {
   resume: { verb: 'Resume', method: 'DELETE', path: '/pause', many: true, text: 'Their next occurrences are sent.', one: 'Its next occurrence is sent.' },
   trigger: { verb: 'Trigger', method: 'POST', path: '/trigger', text: 'One occurrence of each is sent now, in addition to those of the times, even if the schedule is paused.',
     one: 'One occurrence is sent now, in addition to those of the times, even if the schedule is paused.' },
-  remove: { verb: 'Remove', method: 'DELETE', path: '', many: true, danger: true, text: 'Occurrences that were sent are handled. Schedules that an application with live nodes declares are not removed.',
-    one: 'Occurrences that were sent are handled. A schedule that an application with live nodes declares is not removed.' },
+  remove: { verb: 'Remove', method: 'DELETE', path: '', many: true, danger: true, text: 'They send nothing more. Occurrences that were sent are handled. Schedules that an application with live nodes declares are not removed.',
+    one: 'It sends nothing more. Occurrences that were sent are handled. A schedule that an application with live nodes declares is not removed.' },
 };
 
 const RESULTS = {

@@ -1,15 +1,18 @@
 // Shows one schedule: its definition, its next times, its skips, and the actions.
 
 import { html, nothing } from './lib/lit-html.js';
-import { count, countdown, duration, plural } from './format.js';
+import { count, countdown, duration } from './format.js';
 import { ask, may, now, queuePath, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, time, title } from './frame.js';
 import { facts, payload } from './message.js';
-import { outcome, pausedTag, REASONS, times, zoneName } from './schedules.js';
+import { outcome, pausedTag, REASONS, times, untilNext, zoneName } from './schedules.js';
 import { askSchedules, resumeSchedule } from './schedule-actions.js';
 
 const PREVIEWS = ['10', '25', '100'];
+
+// The number of skips that the store keeps.
+const ENTRIES = 20;
 
 const MISFIRE = { ONCE: 'the last missed one is sent', SKIP: 'missed ones are skipped', ALL: 'missed ones are sent' };
 
@@ -65,7 +68,7 @@ function skips(schedule) {
   const totals = Object.entries(schedule.skipped);
   return html`<section aria-labelledby="skips"><h2 id="skips">Skipped occurrences</h2>
     ${totals.length === 0 ? html`<p class="empty">No occurrence was skipped.</p>` : html`
-    <p class="note">${totals.map(([reason, number], index) => html`${index > 0 ? ', ' : ''}${count(number)} ${reason}`)}. These are the last ${plural(schedule.skips.length, 'skip')}; each stands for occurrences in a row.</p>
+    <p class="note">${totals.map(([reason, number], index) => html`${index > 0 ? ', ' : ''}${count(number)} ${reason}`)}. Below are the last ${ENTRIES} skips at most; each stands for occurrences in a row.</p>
     <div class="scroll" tabindex="0" role="group" aria-labelledby="skips"><table><caption class="unseen">The last skips, the latest first</caption>
       <thead><tr><th scope="col">Reason</th><th scope="col">First</th><th scope="col">Last</th><th scope="col" class="number">Occurrences</th></tr></thead>
       <tbody>${schedule.skips.map((skip) => html`<tr><th scope="row">${skip.reason} <span class="soft">${REASONS[skip.reason] ?? ''}</span></th>
@@ -94,7 +97,7 @@ export function schedulePage() {
     ${title(html`Schedule ${name(wanted)}${pausedTag(schedule)}`, actions(queue, schedule))}
     ${facts([
     ['Times', times(schedule)],
-    ['Next occurrence', schedule.nextAt ? html`${time(schedule.nextAt)} <strong class="countdown line">${countdown(schedule.nextAt, now())}</strong>` : 'none'],
+    ['Next occurrence', schedule.nextAt ? html`${time(schedule.nextAt)} <strong>${untilNext(schedule.nextAt)}</strong>` : 'none'],
     ['Last occurrence', schedule.lastAt ? html`${time(schedule.lastAt)} <span class="soft line">${countdown(schedule.lastAt, now())}</span>` : 'none was sent'],
     ['Outcome of the last', schedule.lastAt ? html`${outcome(queue, schedule.lastOutcome)}${schedule.lastOutcome?.lastFailure ? html`<span class="soft line">${schedule.lastOutcome.lastFailure}</span>` : nothing}` : null],
     ['Sent', count(schedule.sent)],

@@ -16,6 +16,8 @@ const MOST = 10_000;
 const BATCH = 100;
 const STEPS = 10;
 const MAX_AGE = 10_000;
+// The schedules of all queues may be this old: the node and the page each keep them for ten seconds.
+const PATIENCE = 25_000;
 
 /** Explains why occurrences were skipped. */
 export const REASONS = {
@@ -55,7 +57,7 @@ export function pausedTag({ paused }) {
 /** Renders what became of the last occurrence that was sent. */
 export function outcome(queue, last) {
   if (!last) {
-    return html`<span class="soft">none was sent</span>`;
+    return '–';
   }
   const message = (content) => html`<a href=${link('queues', queue, 'messages', last.id)}>${content}</a>`;
   switch (last.state) {
@@ -72,6 +74,13 @@ export function outcome(queue, last) {
   }
 }
 
+/** Renders how long it is until an occurrence. One that is not sent in time is late: no node fires it. */
+export function untilNext(iso) {
+  const behind = now() - Date.parse(iso);
+  return behind < PATIENCE ? html`<span class="soft line">${behind > 0 ? 'now' : countdown(iso, now())}</span>`
+    : html`<span class="late line">${duration(behind)} late</span>`;
+}
+
 function skipped(schedule) {
   const total = Object.values(schedule.skipped).reduce((sum, one) => sum + one, 0);
   const [latest] = schedule.skips;
@@ -86,9 +95,9 @@ function row(schedule, within) {
     ${within && may('OPERATE') ? html`<td class="choice"><input type="checkbox" aria-label=${`Choose ${named(schedule.name)}`} .checked=${view.chosen.has(schedule.name)}
       @change=${(event) => choose(schedule.name, event.target.checked)}></td>` : nothing}
     <th scope="row"><a href=${link('queues', queue, 'schedules', schedule.name)}>${name(schedule.name)}</a>${pausedTag(schedule)}</th>
-    ${within ? nothing : html`<td data-label="Queue"><a href=${link('queues', queue, 'schedules')}>${name(queue)}</a></td>`}
+    ${within ? nothing : html`<td class="queue" data-label="Queue"><a href=${link('queues', queue, 'schedules')}>${name(queue)}</a></td>`}
     <td data-label="Times">${times(schedule)}</td>
-    <td class=${schedule.nextAt ? '' : 'zero'} data-label="Next">${time(schedule.nextAt)} ${schedule.nextAt ? html`<span class="soft line">${countdown(schedule.nextAt, now())}</span>` : nothing}</td>
+    <td class=${schedule.nextAt ? '' : 'zero'} data-label="Next">${time(schedule.nextAt)} ${schedule.nextAt ? untilNext(schedule.nextAt) : nothing}</td>
     <td class=${schedule.lastAt ? '' : 'zero'} data-label="Last">${time(schedule.lastAt)} ${schedule.lastAt ? html`<span class="soft line">${countdown(schedule.lastAt, now())}</span>` : nothing}</td>
     <td class=${schedule.lastOutcome ? '' : 'zero'} data-label="Outcome">${outcome(queue, schedule.lastOutcome)}</td>
     <td class=${`number${schedule.sent ? '' : ' zero'}`} data-label="Sent">${count(schedule.sent)}</td>
@@ -122,7 +131,7 @@ void report(ScheduledOccurrence occurrence) { … }`;
 {"cron": "0 0 6 * * MON-FRI", "zone": "Europe/Berlin"}`;
   return html`<div class="empty how"><p>There are no schedules. A schedule sends a message, an occurrence, at each of its times. There are three ways to add one:</p>
     ${[['Declared in the code, on a method of a bean', declared], ['Put by a call', put], ['Put over HTTP, with the authority DELAYQUEUE_SEND', http]]
-    .map(([text, code]) => html`<h3>${text}</h3><pre>${code}</pre>`)}</div>`;
+    .map(([text, code]) => html`<h2>${text}</h2><pre tabindex="0">${code}</pre>`)}</div>`;
 }
 
 function choose(schedule, chosen) {
@@ -169,6 +178,7 @@ export async function loadSchedules() {
   if (!view.all || Date.now() - view.readAt >= MAX_AGE) {
     view.all = await ask('GET', 'schedules');
     view.readAt = Date.now();
+    view.asOf = new Date(view.readAt - view.all.ageMillis).toISOString();
   }
 }
 
@@ -199,8 +209,8 @@ export function schedulesPage() {
   const some = matching();
   return html`${head}
     <section aria-labelledby="schedules">
-      <div class="head"><h2 id="schedules">Schedules of all queues</h2>
-      <div class="bar"><span class="soft" role="status">${plural(some.length, 'schedule')}</span>${filters('Name, queue or owner contains')}</div></div>
+      <div class="head"><h2 id="schedules">By next occurrence</h2>
+      <div class="bar wide"><span class="soft" role="status">${plural(some.length, 'schedule')}, as of ${moment(view.asOf)}</span>${filters('Name, queue or owner contains')}</div></div>
       ${some.length === 0 ? html`<p class="empty">No schedule matches.</p>` : table(some, false)}
       ${omitted(view.all)}
     </section>`;
@@ -310,7 +320,7 @@ export function queueSchedulesPage() {
     return html`${head}${howToAdd(queue)}`;
   }
   return html`${head}
-    <section aria-labelledby="schedules"><div class="head"><h2 id="schedules">Schedules, the one that is due next first</h2>
+    <section aria-labelledby="schedules"><div class="head"><h2 id="schedules">By next occurrence</h2>
       <div class="bar">${filters('Name contains')}</div></div>
       ${actions(queue)}
       ${schedules.length === 0 ? html`<p class="empty">${nextCursor ? 'No schedule of this page matches.' : 'No schedule matches.'}</p>` : table(schedules, true)}
