@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import io.delayqueue.DelayedListener;
 import io.delayqueue.DelayedMessage;
@@ -144,6 +145,32 @@ class DashboardTests {
                 (request) -> request.header("Authorization", ApiServer.basic("view"))
                     .header("If-None-Match", reply.header("ETag")));
         assertThat(again.status()).isEqualTo(304);
+    }
+
+    private static Reply zipped(String file, String encodings) {
+        return server.send("GET", PAGE + file, null,
+                (request) -> request.header("Authorization", ApiServer.basic("view"))
+                    .header("Accept-Encoding", encodings));
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = { "gzip|gzip", "br, gzip;q=0.5|gzip", "gzip;q=0|", "br|", "identity|" })
+    void isCompressedForBrowsersThatAcceptIt(String encodings, @Nullable String expected) {
+        Reply reply = zipped("/main.js", encodings);
+
+        assertThat(reply.header("Content-Encoding")).isEqualTo((expected != null) ? expected : "");
+        assertThat(reply.header("Vary")).contains("Accept-Encoding");
+        assertThat(reply.header("ETag")).endsWith((expected != null) ? "-gzip\"" : "\"").isNotEqualTo("");
+    }
+
+    /** A browser loads all files with the first page. */
+    @Test
+    void needsAtMost150Kilobytes() {
+        long bytes = Stream.concat(Stream.of("", "dashboard.css", "icon.svg"), DashboardFiles.SCRIPTS.stream())
+            .mapToLong((file) -> Long.parseLong(zipped("/" + file, "gzip").header("Content-Length")))
+            .sum();
+
+        assertThat(bytes).isBetween(50_000L, 150_000L);
     }
 
     @ParameterizedTest
