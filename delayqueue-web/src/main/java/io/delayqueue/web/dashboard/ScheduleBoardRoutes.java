@@ -82,6 +82,7 @@ final class ScheduleBoardRoutes {
         all.entries().forEach((entry) -> array.add(entry(entry.schedule(), entry.outcome(), unmasked)));
         all.more().forEach(json.putArray("more")::add);
         all.unread().forEach(json.putArray("unread")::add);
+        json.put("left", all.left());
         return Responses.json(json.put("ageMillis", TimeUnit.NANOSECONDS.toMillis(this.overviews.age(all))));
     }
 

@@ -4,8 +4,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
@@ -18,8 +20,9 @@ import io.delayqueue.StoreUnavailableException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Caches the schedules of all queues that are due next. The store is queried at most
- * every ten seconds, by one thread; other requests wait for its result. Thread-safe.
+ * Caches the schedules of all queues that are due next. Reads the queues one after
+ * another, at most every ten seconds, and for 200 ms of a request; the next request
+ * continues. Thread-safe.
  */
 final class ScheduleOverviewCache {
 
@@ -30,6 +33,8 @@ final class ScheduleOverviewCache {
 
     private static final long MAX_AGE = TimeUnit.SECONDS.toNanos(10);
 
+    private static final long PART = TimeUnit.MILLISECONDS.toNanos(200);
+
     private final DelayQueueOperations operations;
 
     private final OccurrenceOutcomes outcomes;
@@ -38,6 +43,8 @@ final class ScheduleOverviewCache {
 
     private @Nullable Schedules latest;
 
+    private @Nullable Reading reading;
+
     ScheduleOverviewCache(DelayQueueOperations operations, OccurrenceOutcomes outcomes, LongSupplier nanoTime) {
         this.operations = operations;
         this.outcomes = outcomes;
@@ -45,57 +52,39 @@ final class ScheduleOverviewCache {
     }
 
     /**
-     * Returns the schedules.
+     * Returns the schedules: those that were read last, or those of the first queues if
+     * no read has ended yet.
      * @param queues the names of all queues
      */
     synchronized Schedules get(List<String> queues) {
         Schedules known = this.latest;
-        if (known == null || age(known) >= MAX_AGE) {
-            known = read(queues);
-            this.latest = known;
+        if (known != null && this.reading == null && age(known) < MAX_AGE) {
+            return known;
         }
-        return known;
+        Reading current = (this.reading != null) ? this.reading : new Reading(queues);
+        this.reading = null;
+        long begin = this.nanoTime.getAsLong();
+        while (current.isUnfinished() && this.nanoTime.getAsLong() - begin < PART) {
+            current.readNext();
+        }
+        if (current.isUnfinished()) {
+            this.reading = current;
+            return (known != null) ? known.reading(current.left()) : current.result(false);
+        }
+        Schedules read = current.result(true);
+        this.latest = read;
+        return read;
     }
 
     /** Discards what was read. */
     synchronized void clear() {
         this.latest = null;
+        this.reading = null;
     }
 
     /** Returns how long ago schedules were read, in nanoseconds. */
     long age(Schedules read) {
         return this.nanoTime.getAsLong() - read.readAt();
-    }
-
-    /** Leaves out queues that cannot be read, unless the whole store is away. */
-    private Schedules read(List<String> queues) {
-        List<ScheduleStatus> found = new ArrayList<>();
-        List<String> more = new ArrayList<>();
-        List<String> unread = new ArrayList<>();
-        for (String queue : queues) {
-            try {
-                SchedulePage page = this.operations.schedules(queue).list(null, MAX_OF_QUEUE);
-                found.addAll(page.schedules());
-                if (page.nextCursor() != null) {
-                    more.add(queue);
-                }
-            }
-            catch (StoreUnavailableException ex) {
-                throw ex;
-            }
-            catch (DelayQueueException ex) {
-                unread.add(queue);
-            }
-        }
-        found.sort(Comparator.comparing(ScheduleOverviewCache::next));
-        List<ScheduleStatus> shown = found.subList(0, Math.min(MAX_SCHEDULES, found.size()));
-        found.subList(shown.size(), found.size())
-            .stream()
-            .map(ScheduleStatus::queue)
-            .distinct()
-            .filter((queue) -> !more.contains(queue))
-            .forEach(more::add);
-        return new Schedules(withOutcomes(shown), List.copyOf(more), List.copyOf(unread), this.nanoTime.getAsLong());
     }
 
     private static Instant next(ScheduleStatus schedule) {
@@ -112,15 +101,83 @@ final class ScheduleOverviewCache {
             .toList();
     }
 
+    /** Reads the queues one after another. Guarded by the cache. */
+    private final class Reading {
+
+        private final List<String> queues;
+
+        private final List<ScheduleStatus> found = new ArrayList<>();
+
+        private final Set<String> more = new LinkedHashSet<>();
+
+        private final List<String> unread = new ArrayList<>();
+
+        private int next;
+
+        Reading(List<String> queues) {
+            this.queues = queues;
+        }
+
+        boolean isUnfinished() {
+            return this.next < this.queues.size();
+        }
+
+        int left() {
+            return this.queues.size() - this.next;
+        }
+
+        /** Leaves out a queue that cannot be read, unless the whole store is away. */
+        void readNext() {
+            String queue = this.queues.get(this.next);
+            try {
+                SchedulePage page = ScheduleOverviewCache.this.operations.schedules(queue).list(null, MAX_OF_QUEUE);
+                this.found.addAll(page.schedules());
+                if (page.nextCursor() != null) {
+                    this.more.add(queue);
+                }
+            }
+            catch (StoreUnavailableException ex) {
+                throw ex;
+            }
+            catch (DelayQueueException ex) {
+                this.unread.add(queue);
+            }
+            this.next++;
+        }
+
+        /**
+         * Returns what was read.
+         * @param complete whether to add the outcomes
+         */
+        Schedules result(boolean complete) {
+            List<ScheduleStatus> sorted = new ArrayList<>(this.found);
+            sorted.sort(Comparator.comparing(ScheduleOverviewCache::next));
+            List<ScheduleStatus> shown = sorted.subList(0, Math.min(MAX_SCHEDULES, sorted.size()));
+            Set<String> withMore = new LinkedHashSet<>(this.more);
+            sorted.subList(shown.size(), sorted.size()).forEach((one) -> withMore.add(one.queue()));
+            List<Entry> entries = complete ? withOutcomes(shown)
+                    : shown.stream().map((one) -> new Entry(one, null)).toList();
+            return new Schedules(entries, List.copyOf(withMore), List.copyOf(this.unread), left(),
+                    ScheduleOverviewCache.this.nanoTime.getAsLong());
+        }
+
+    }
+
     /**
      * Holds the schedules that are due next.
      *
      * @param entries the schedules, the one that is due next first
      * @param more the queues that have further schedules
      * @param unread the queues that could not be read
+     * @param left how many queues the current read has still to read
      * @param readAt when they were read, by {@code nanoTime}
      */
-    record Schedules(List<Entry> entries, List<String> more, List<String> unread, long readAt) {
+    record Schedules(List<Entry> entries, List<String> more, List<String> unread, int left, long readAt) {
+
+        private Schedules reading(int left) {
+            return new Schedules(this.entries, this.more, this.unread, left, this.readAt);
+        }
+
     }
 
     /**

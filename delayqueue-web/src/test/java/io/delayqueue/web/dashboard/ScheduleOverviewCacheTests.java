@@ -76,6 +76,34 @@ class ScheduleOverviewCacheTests {
         verify(some, times(2)).list(null, 20);
     }
 
+    /** Each read takes 90 ms, and a request reads for 200 ms. */
+    @Test
+    void manyQueuesAreReadInPartsAndTheLastCompleteReadIsShownMeanwhile() {
+        List<String> queues = IntStream.range(0, 7).mapToObj((i) -> "q-" + i).toList();
+        queues.forEach((queue) -> {
+            ScheduleStatus one = schedule(queue, "of-" + queue, Duration.ofMinutes(1));
+            given(queue(queue, null).list(null, 20)).willAnswer((call) -> {
+                this.nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(90));
+                return new SchedulePage(List.of(one), null);
+            });
+        });
+
+        Schedules first = this.cache.get(queues);
+        Schedules second = this.cache.get(queues);
+        Schedules third = this.cache.get(queues);
+        this.nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
+        Schedules again = this.cache.get(queues);
+
+        assertThat(names(first)).containsExactly("of-q-0", "of-q-1", "of-q-2");
+        assertThat(first.left()).isEqualTo(4);
+        assertThat(second.left()).isEqualTo(1);
+        assertThat(third.left()).isZero();
+        assertThat(names(third)).hasSize(7);
+        assertThat(names(again)).hasSize(7);
+        assertThat(again.left()).isEqualTo(4);
+        assertThat(this.cache.age(again)).isGreaterThan(TimeUnit.SECONDS.toNanos(10));
+    }
+
     @Test
     void queuesOfWhichSomeSchedulesAreLeftOutAreNamed() {
         List<String> queues = IntStream.range(0, 12).mapToObj((i) -> "q-%02d".formatted(i)).toList();

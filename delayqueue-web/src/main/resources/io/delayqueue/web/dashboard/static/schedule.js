@@ -6,7 +6,7 @@ import { ask, may, now, queuePath, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, time, title } from './frame.js';
 import { facts, payload } from './message.js';
-import { outcome, pausedTag, REASONS, times, untilNext, zoneName } from './schedules.js';
+import { outcome, ownerName, pausedTag, REASONS, times, untilNext, zoneName } from './schedules.js';
 import { askSchedules, resumeSchedule } from './schedule-actions.js';
 
 const PREVIEWS = ['10', '25', '100'];
@@ -101,7 +101,7 @@ export function schedulePage() {
     ['Last occurrence', schedule.lastAt ? html`${time(schedule.lastAt)} <span class="soft line">${countdown(schedule.lastAt, now())}</span>` : 'none was sent'],
     ['Outcome of the last', schedule.lastAt ? html`${outcome(queue, schedule.lastOutcome)}${schedule.lastOutcome?.lastFailure ? html`<span class="soft line">${schedule.lastOutcome.lastFailure}</span>` : nothing}` : null],
     ['Sent', count(schedule.sent)],
-    ['Owner', schedule.owner ? html`${name(schedule.owner)} <span class="soft line">declares it in its code</span>` : 'none: it was put by a call'],
+    ['Owner', schedule.owner ? html`${ownerName(schedule.owner)} <span class="soft line">declares it in its code</span>` : 'none: it was put by a call'],
     ['Misfire', html`${schedule.misfire} <span class="soft line">${MISFIRE[schedule.misfire] ?? ''}</span>`],
     ['Overlap', html`${schedule.overlap} <span class="soft line">${OVERLAP[schedule.overlap] ?? ''}</span>`],
     ['Catch-up limit', count(schedule.catchUpLimit)],

@@ -19,6 +19,9 @@ const MAX_AGE = 10_000;
 // The schedules of all queues may be this old: the node and the page each keep them for ten seconds.
 const PATIENCE = 25_000;
 
+// The owner of schedules that an application without a name declares.
+const UNNAMED = '?';
+
 /** Explains why occurrences were skipped. */
 export const REASONS = {
   PAUSED: 'the schedule was paused',
@@ -48,6 +51,11 @@ export function times(schedule) {
   }
   return schedule.cron === '-' ? html`<span class="soft">no times: disabled</span>`
     : html`<code>${named(schedule.cron)}</code> <span class="soft line">${zoneName(schedule)}</span>`;
+}
+
+/** Renders the application that declares a schedule. */
+export function ownerName(owner) {
+  return owner === UNNAMED ? html`<span title="spring.application.name is not set">an application without a name</span>` : name(owner);
 }
 
 export function pausedTag({ paused }) {
@@ -102,7 +110,7 @@ function row(schedule, within) {
     <td class=${schedule.lastOutcome ? '' : 'zero'} data-label="Outcome">${outcome(queue, schedule.lastOutcome)}</td>
     <td class=${`number${schedule.sent ? '' : ' zero'}`} data-label="Sent">${count(schedule.sent)}</td>
     ${skipped(schedule)}
-    <td class=${schedule.owner ? '' : 'zero'} data-label="Owner">${schedule.owner ? name(schedule.owner) : html`<span title="It was put by a call">–</span>`}</td>
+    <td class=${schedule.owner ? '' : 'zero'} data-label="Owner">${schedule.owner ? ownerName(schedule.owner) : html`<span title="It was put by a call">–</span>`}</td>
   </tr>`;
 }
 
@@ -172,14 +180,18 @@ export function prepareSchedules({ query }) {
   readFilter(state.page, query);
 }
 
-/** Requests the schedules of all queues, at most every ten seconds. */
+/** Requests the schedules of all queues, at most every ten seconds. With many queues the node reads them in parts. */
 export async function loadSchedules() {
   const view = state.page;
-  if (!view.all || Date.now() - view.readAt >= MAX_AGE) {
+  if (view.all && Date.now() - view.readAt < MAX_AGE) {
+    return;
+  }
+  do {
     view.all = await ask('GET', 'schedules');
     view.readAt = Date.now();
     view.asOf = new Date(view.readAt - view.all.ageMillis).toISOString();
-  }
+    changed();
+  } while (view.all.left > 0 && state.page === view);
 }
 
 function matching() {
@@ -204,13 +216,13 @@ export function schedulesPage() {
     return html`${head}${loading()}`;
   }
   if (view.all.schedules.length === 0 && view.all.unread.length === 0) {
-    return html`${head}${howToAdd('reports')}`;
+    return view.all.left > 0 ? html`${head}${loading()}` : html`${head}${howToAdd('reports')}`;
   }
   const some = matching();
   return html`${head}
     <section aria-labelledby="schedules">
       <div class="head"><h2 id="schedules">By next occurrence</h2>
-      <div class="bar wide"><span class="soft" role="status">${plural(some.length, 'schedule')}, as of ${moment(view.asOf)}</span>${filters('Name, queue or owner contains')}</div></div>
+      <div class="bar wide"><span class="soft" role="status">${plural(some.length, 'schedule')}, ${view.all.left > 0 ? `${plural(view.all.left, 'queue')} still to read …` : `as of ${moment(view.asOf)}`}</span>${filters('Name, queue or owner contains')}</div></div>
       ${some.length === 0 ? html`<p class="empty">No schedule matches.</p>` : table(some, false)}
       ${omitted(view.all)}
     </section>`;
