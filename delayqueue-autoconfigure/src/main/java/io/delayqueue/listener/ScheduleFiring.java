@@ -46,7 +46,7 @@ import org.slf4j.event.Level;
  * <strong>Threads.</strong> Any thread adds and removes queues, and closes. All else runs
  * on one thread, which starts with the first queue and does not wait for the store.
  */
-final class ScheduleFiring {
+final class ScheduleFiring implements LocalSchedules.Watcher {
 
     /** How long a node that is not the firing node waits for it. */
     static final Duration STANDBY = Duration.ofMillis(500);
@@ -100,7 +100,23 @@ final class ScheduleFiring {
         this.timer = processTimer.background("delayqueue-schedules");
         this.shared = this.timer == processTimer;
         this.standbyPoll = (safetyPoll.compareTo(REREAD) < 0) ? safetyPoll : REREAD;
-        this.watch = schedules.watch(this::add);
+        this.watch = schedules.watch(this);
+    }
+
+    @Override
+    public void declared(QueueName queue) {
+        add(queue);
+    }
+
+    @Override
+    public void put(QueueName queue) {
+        QueueFiring present = this.queues.get(queue);
+        if (present == null) {
+            add(queue);
+        }
+        else if (!this.wakeUps.announcesPrimaryPollers()) {
+            this.timer.after(Duration.ZERO, present::run); // No signal comes.
+        }
     }
 
     /** Adds a queue, whose schedules are fired from now on. */

@@ -78,7 +78,7 @@ final class ScheduleTemplate implements ScheduleOperations {
         String stored = codec.write(definition, codec.json(envelope));
         this.registration.run();
         SchedulePutResult result = this.calls.await(this.changer.put(this.queue, definition, stored), "put a schedule");
-        this.schedules.add(this.queue);
+        this.schedules.put(this.queue);
         return result;
     }
 

@@ -230,7 +230,7 @@ class ScheduleFiringTests {
     @Test
     void aQueueToWhichThisProcessHasPutIsFiredWithoutItsListener() {
         this.one.start();
-        this.one.schedules.add(QUEUE);
+        this.one.schedules.put(QUEUE);
         put(this.one);
 
         this.one.firing.remove(QUEUE);
@@ -293,12 +293,29 @@ class ScheduleFiringTests {
     @Test
     void aQueueThatWasPutToIsFiredWithoutAListener() {
         this.one.firing();
-        this.one.schedules.add(QUEUE);
+        this.one.schedules.put(QUEUE);
         put(this.one);
 
         advance(MINUTE);
 
         assertThat(sent()).isEqualTo(minutes(1));
+    }
+
+    @Test
+    void aFurtherPutIsFiredInTimeWithoutSignals() {
+        this.one.firing = new ScheduleFiring(this.one.schedules, (partition, listener) -> () -> {
+        }, this.timer, SAFETY_POLL, MessageEventRecorderFactory.NONE);
+        put(this.one);
+        this.one.schedules.put(QUEUE);
+        settle();
+        ScheduleDefinition often = ScheduleDefinition.fixedRate("often", Duration.ofSeconds(10)).build();
+        new ScheduleChanger(this.one.schedules).put(QUEUE, often, this.one.schedules.codec().write(often, "{}")).join();
+        this.one.schedules.put(QUEUE);
+        settle();
+
+        advance(Duration.ofSeconds(10));
+
+        assertThat(this.one.sent).containsExactly(ManualNanoClock.START.plusSeconds(10).toEpochMilli());
     }
 
     @Test

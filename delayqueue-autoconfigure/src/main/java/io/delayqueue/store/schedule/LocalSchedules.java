@@ -7,7 +7,6 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.Consumer;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.ScheduleDefinition;
@@ -42,7 +41,7 @@ public final class LocalSchedules {
 
     private final String application;
 
-    private final List<Consumer<QueueName>> firing = new CopyOnWriteArrayList<>();
+    private final List<Watcher> firing = new CopyOnWriteArrayList<>();
 
     /**
      * Creates it without queues.
@@ -127,7 +126,7 @@ public final class LocalSchedules {
                 .formatted(queue, definition.name()));
         }
         this.queues.add(queue);
-        this.firing.forEach((consumer) -> consumer.accept(queue));
+        this.firing.forEach((watcher) -> watcher.declared(queue));
     }
 
     /** Returns the schedules that are declared for a queue, by their names. */
@@ -135,11 +134,10 @@ public final class LocalSchedules {
         return Map.copyOf(this.declarations.getOrDefault(queue, Map.of()));
     }
 
-    /** Adds a queue in which this process has put a schedule. */
-    public void add(QueueName queue) {
-        if (this.queues.add(queue)) {
-            this.firing.forEach((consumer) -> consumer.accept(queue));
-        }
+    /** Records that this process has put a schedule in a queue. */
+    public void put(QueueName queue) {
+        this.queues.add(queue);
+        this.firing.forEach((watcher) -> watcher.put(queue));
     }
 
     /** Returns whether this process has put or declared schedules in a queue. */
@@ -156,10 +154,21 @@ public final class LocalSchedules {
      * Passes on the queues that were added, and those that will be.
      * @return ends it
      */
-    public Runnable watch(Consumer<QueueName> consumer) {
-        this.firing.add(consumer);
-        this.queues.forEach(consumer);
-        return () -> this.firing.remove(consumer);
+    public Runnable watch(Watcher watcher) {
+        this.firing.add(watcher);
+        this.queues.forEach(watcher::declared);
+        return () -> this.firing.remove(watcher);
+    }
+
+    /** Fires the schedules of queues. */
+    public interface Watcher {
+
+        /** Fires the schedules of a queue, and declares those of this application. */
+        void declared(QueueName queue);
+
+        /** Fires the schedules of a queue, of which one was put. */
+        void put(QueueName queue);
+
     }
 
 }
