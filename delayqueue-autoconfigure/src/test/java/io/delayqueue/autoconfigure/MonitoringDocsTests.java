@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
@@ -121,6 +122,29 @@ class MonitoringDocsTests {
         assertThat(ids).isNotEmpty().doesNotHaveDuplicates();
     }
 
+    /** A red panel means the same as the alert about its meter. */
+    @Test
+    void thresholdsOfTheBoardAreThoseOfTheAlerts() throws IOException {
+        Map<String, String> alerts = Map.of("Oldest due", "DelayQueueBehind", "Oldest due message", "DelayQueueBehind",
+                "Lateness", "DelayQueueLate", "Waiting for a broker", "DelayQueueHandlersWait");
+        String rules = Files.readString(DOCS.resolve("alerts.yml"));
+        JsonNode board = JsonMapper.shared().readTree(Files.readString(DOCS.resolve("grafana/delayqueue.json")));
+
+        Map<String, String> thresholds = board.get("panels")
+            .valueStream()
+            .filter((panel) -> alerts.containsKey(panel.get("title").asString()))
+            .collect(Collectors.toMap((panel) -> panel.get("title").asString(),
+                    (panel) -> panel.at("/fieldConfig/defaults/thresholds/steps")
+                        .valueStream()
+                        .filter((step) -> step.get("color").asString().equals("red"))
+                        .map((step) -> step.get("value").asString())
+                        .findFirst()
+                        .orElseThrow()));
+        assertThat(thresholds).containsOnlyKeys(alerts.keySet())
+            .allSatisfy((title, value) -> assertThat(rules)
+                .containsPattern("alert: %s\\s+expr: (?s:(?!alert).)*? > %s\\s".formatted(alerts.get(title), value)));
+    }
+
     @Test
     @SuppressWarnings("unchecked")
     void everyAlertHasADescriptionAndAnExplanation() throws IOException {
@@ -145,6 +169,11 @@ class MonitoringDocsTests {
 
     /** All there are, after a send, a handler, and a call of a script. */
     private static void withMeters(Consumer<PrometheusMeterRegistry> test) {
+        withMeters((registry, events) -> test.accept(registry));
+    }
+
+    /** Runs a test with all meters, and the recorders that change some. */
+    static void withMeters(BiConsumer<PrometheusMeterRegistry, MessageEventRecorderFactory> test) {
         new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(DelayQueueAutoConfiguration.class,
                     DelayQueueListenerAutoConfiguration.class, DelayQueueMetricsAutoConfiguration.class))
@@ -159,7 +188,7 @@ class MonitoringDocsTests {
                 MessageEventRecorderFactory events = context.getBean(MessageEventRecorderFactory.class);
                 events.called("send", 1, true); // This store has no scripts.
                 events.of(new QueueName("orders")).occurrencesSkipped(SkipReason.MISFIRE, 1);
-                test.accept(context.getBean(PrometheusMeterRegistry.class));
+                test.accept(context.getBean(PrometheusMeterRegistry.class), events);
             });
     }
 
