@@ -1,4 +1,4 @@
-package io.delayqueue.autoconfigure;
+package io.delayqueue.actuator;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,6 +22,9 @@ import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.QueueName;
 import io.delayqueue.SkipReason;
+import io.delayqueue.autoconfigure.DelayQueueAutoConfiguration;
+import io.delayqueue.autoconfigure.DelayQueueListenerAutoConfiguration;
+import io.delayqueue.autoconfigure.DelayQueueMetricsAutoConfiguration;
 import io.delayqueue.intake.Intake;
 import io.delayqueue.intake.IntakeGroup;
 import io.delayqueue.intake.IntakeScheduler;

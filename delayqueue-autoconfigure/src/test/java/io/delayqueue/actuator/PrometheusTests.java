@@ -1,4 +1,4 @@
-package io.delayqueue.autoconfigure;
+package io.delayqueue.actuator;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
