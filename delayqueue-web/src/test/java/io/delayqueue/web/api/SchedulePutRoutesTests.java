@@ -170,7 +170,7 @@ class SchedulePutRoutesTests {
     }
 
     @Test
-    void aScheduleThatAnApplicationDeclaresIsNotReplaced() {
+    void aScheduleThatAnApplicationDeclaresIsNeitherReplacedNorRemoved() {
         try (ApiServer declaring = ApiServer.start(Declaring.class, "spring.application.name=shop")) {
             Reply reply = declaring.call("send", "PUT",
                     ApiServer.PATH + "/queues/declared/schedules/by-name?name=nightly", DAILY);
@@ -179,6 +179,9 @@ class SchedulePutRoutesTests {
             assertThat(reply.problem()).isEqualTo("schedule-declared");
             assertThat(reply.detail()).isEqualTo(
                     "Schedule 'nightly' of queue 'declared' is not valid: application 'shop' declares a schedule of that name");
+            Reply removed = declaring.call("operate", "DELETE",
+                    ApiServer.PATH + "/queues/declared/schedules/by-name?name=nightly", null);
+            assertThat(result(removed)).isEqualTo("DECLARED");
             assertThat(declaring.operations().schedules("declared").find("nightly").orElseThrow().owner())
                 .isEqualTo("shop");
         }

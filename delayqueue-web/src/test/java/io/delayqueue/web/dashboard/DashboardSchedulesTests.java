@@ -199,7 +199,6 @@ class DashboardSchedulesTests {
         open("#/queues/reports/schedules?state=paused");
         browser.awaitText("customer-07");
         await().until(() -> rows("schedules") == 1);
-        browser.driver().navigate().back();
     }
 
     @Test
