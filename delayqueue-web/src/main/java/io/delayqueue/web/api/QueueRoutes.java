@@ -9,6 +9,7 @@ import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.PauseResult;
 import io.delayqueue.QueueName;
+import io.delayqueue.SchedulePage;
 import io.delayqueue.ResumeResult;
 import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.admin.MessagePage;
@@ -128,7 +129,8 @@ public final class QueueRoutes {
 
     /** Returns whether a queue has schedules, which send to it again. */
     public static boolean hasSchedules(DelayQueueOperations operations, String queue) {
-        return !operations.schedules(queue).list(null, 1).schedules().isEmpty();
+        SchedulePage page = operations.schedules(queue).list(null, 1);
+        return !page.schedules().isEmpty() || !page.unreadable().isEmpty();
     }
 
     private ServerResponse messages(ApiRequest request) {

@@ -84,6 +84,7 @@ public final class ScheduleRoutes {
         page.schedules()
             .forEach((schedule) -> array
                 .add(ScheduleViews.withPayload(ScheduleViews.schedule(schedule), schedule, unmasked)));
+        ScheduleViews.withUnreadable(json, page.unreadable());
         return Responses.json(json.put("nextCursor", page.nextCursor()));
     }
 

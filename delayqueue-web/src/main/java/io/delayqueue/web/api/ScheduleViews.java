@@ -1,9 +1,11 @@
 package io.delayqueue.web.api;
 
 import java.time.Duration;
+import java.util.List;
 
 import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.ScheduleStatus;
+import io.delayqueue.UnreadableSchedule;
 import io.delayqueue.web.http.ApiViews;
 import io.delayqueue.web.http.Json;
 import tools.jackson.databind.JsonNode;
@@ -45,6 +47,14 @@ public final class ScheduleViews {
                 .put("first", ApiViews.time(skip.first()))
                 .put("last", ApiViews.time(skip.last()))
                 .put("count", skip.count())));
+        return json;
+    }
+
+    /** Adds the schedules that are not readable to those of a page. */
+    public static ObjectNode withUnreadable(ObjectNode json, List<UnreadableSchedule> unreadable) {
+        ArrayNode array = json.putArray("unreadable");
+        unreadable.forEach((one) -> array
+            .add(ApiViews.object().put("name", one.name()).put("owner", one.owner()).put("reason", one.reason())));
         return json;
     }
 

@@ -11,6 +11,7 @@ import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.ScheduleOperations;
 import io.delayqueue.SchedulePage;
 import io.delayqueue.ScheduleStatus;
+import io.delayqueue.UnreadableSchedule;
 import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.web.api.QueueExistenceCheck;
@@ -94,6 +95,7 @@ final class ScheduleBoardRoutes {
         boolean pausedOnly = paused(request.query("paused"));
         int limit = Math.min(request.limit(), ScheduleOperations.MAX_PAGE);
         List<ScheduleStatus> found = new ArrayList<>();
+        List<UnreadableSchedule> unreadable = new ArrayList<>();
         String cursor = request.query("cursor");
         boolean first = cursor == null;
         int steps = 0;
@@ -104,14 +106,16 @@ final class ScheduleBoardRoutes {
                 .stream()
                 .filter((one) -> (text == null || contains(one.name(), text)) && (!pausedOnly || one.paused()))
                 .forEach(found::add);
+            unreadable.addAll(page.unreadable());
             cursor = page.nextCursor();
             steps++;
         }
         while (cursor != null && found.size() < limit && steps < MAX_STEPS);
-        if (first && found.isEmpty() && cursor == null) {
+        if (first && found.isEmpty() && unreadable.isEmpty() && cursor == null) {
             QueueExistenceCheck.overview(this.inspector, request.queue());
         }
-        return Responses.json(page(queue, found, request.permits(Authority.PAYLOAD)).put("nextCursor", cursor));
+        ObjectNode json = page(queue, found, request.permits(Authority.PAYLOAD));
+        return Responses.json(ScheduleViews.withUnreadable(json, unreadable).put("nextCursor", cursor));
     }
 
     private ObjectNode page(String queue, List<ScheduleStatus> schedules, boolean unmasked) {

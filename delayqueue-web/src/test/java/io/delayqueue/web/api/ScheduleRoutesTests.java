@@ -1,15 +1,23 @@
 package io.delayqueue.web.api;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Map;
 
 import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.QueueName;
 import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.ScheduleOperations;
+import io.delayqueue.store.routing.StoreComponents;
+import io.delayqueue.store.schedule.ScheduleChange;
+import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.web.consume.ApiServer;
 import io.delayqueue.web.consume.ApiServer.Reply;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -46,6 +54,28 @@ class ScheduleRoutesTests {
         assertThat(open.json().at("/schedules/0/cron").asString()).isEqualTo("0 0 6 * * *");
         assertThat(open.json().at("/schedules/0/nextAt").asString()).contains("T06:00:00");
         assertThat(open.json().at("/nextCursor").isNull()).isTrue();
+    }
+
+    @Test
+    void aScheduleThatIsNotReadableIsListedApartAndHoldsItsQueue() {
+        QueueName queue = new QueueName("broken-reports");
+        ScheduleStore store = ApiServer.shared().bean(StoreComponents.class).schedules().store();
+        long due = Instant.now().plus(Duration.ofDays(1)).toEpochMilli();
+        store
+            .change(queue,
+                    new ScheduleChange("broken", null, new ScheduleRecord(1, due, 0, due, 0, 0, false, "", "{}\n1"),
+                            null, null))
+            .join();
+
+        JsonNode page = ApiServer.shared().get(ApiServer.PATH + "/queues/broken-reports/schedules").json();
+        assertThat(page.at("/schedules")).isEmpty();
+        assertThat(page.at("/unreadable/0/name").asString()).isEqualTo("broken");
+        assertThat(page.at("/unreadable/0/reason").asString()).contains("not valid");
+        Reply forgotten = ApiServer.shared().call("operate", "DELETE", ApiServer.PATH + "/queues/broken-reports", null);
+        assertThat(forgotten.status()).isEqualTo(409);
+        assertThat(forgotten.body()).contains("has schedules");
+
+        ApiServer.shared().bean(DelayQueueOperations.class).schedules("broken-reports").remove("broken");
     }
 
     @Test

@@ -248,16 +248,18 @@ function selection(view) {
 /** Requests steps until there is a page or a limit is reached, because with a filter a step may return few or none. */
 async function find(queue, view, from) {
   const schedules = [];
+  const unreadable = [];
   let cursor = from;
   for (let steps = 0; steps < STEPS; steps++) {
     const some = await ask('GET', `${queuePath(queue)}/schedules`, { ...selection(view), cursor, limit: pageSize() });
     schedules.push(...some.schedules);
+    unreadable.push(...some.unreadable);
     cursor = some.nextCursor;
     if (!cursor || schedules.length >= pageSize()) {
       break;
     }
   }
-  return { schedules, nextCursor: cursor };
+  return { schedules, unreadable, nextCursor: cursor };
 }
 
 export async function loadQueueSchedules(route) {
@@ -316,6 +318,10 @@ function actions(queue) {
   </div>`;
 }
 
+function broken(schedule) {
+  return html`<p class="alert error"><strong>${name(schedule.name)}</strong> is not readable and does not fire: ${schedule.reason}. Put it again, or remove it by the API.</p>`;
+}
+
 export function queueSchedulesPage() {
   const { queue } = state.route;
   const view = state.page;
@@ -326,15 +332,16 @@ export function queueSchedulesPage() {
   if (!view.found) {
     return html`${head}${loading()}`;
   }
-  const { schedules, nextCursor } = view.found;
+  const { schedules, unreadable, nextCursor } = view.found;
   const filtered = view.filter || view.paused;
-  if (schedules.length === 0 && !filtered && view.pages.number === 1) {
+  if (schedules.length === 0 && unreadable.length === 0 && !filtered && view.pages.number === 1) {
     return html`${head}${howToAdd(queue)}`;
   }
   return html`${head}
     <section aria-labelledby="schedules"><div class="head"><h2 id="schedules">By next occurrence</h2>
       <div class="bar">${filters('Name contains')}</div></div>
       ${actions(queue)}
+      ${unreadable.map(broken)}
       ${schedules.length === 0 ? html`<p class="empty">${nextCursor ? 'No schedule of this page matches.' : 'No schedule matches.'}</p>` : table(schedules, true)}
       ${turning(view.pages, nextCursor)}
     </section>`;
