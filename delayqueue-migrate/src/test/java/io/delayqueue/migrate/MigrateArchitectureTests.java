@@ -13,7 +13,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyP
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
-/** Checks which packages of the tool may use which, and what they may not call. */
+/** Checks the dependencies between the packages of the tool, and forbidden calls. */
 class MigrateArchitectureTests {
 
     private static final String API = "io.delayqueue.migrate";

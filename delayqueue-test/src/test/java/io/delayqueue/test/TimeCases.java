@@ -19,7 +19,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-/** Verifies how the tester moves time, and what is delivered then. */
+/** Verifies how the tester moves time, and its deliveries. */
 abstract class TimeCases extends TesterCase {
 
     @Test

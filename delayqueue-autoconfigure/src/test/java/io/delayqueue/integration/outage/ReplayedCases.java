@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Cases of {@link ReplayedScriptTests}, and what they share. */
+/** Holds the cases of {@link ReplayedScriptTests}, and their common code. */
 abstract class ReplayedCases {
 
     static final Partition ORDERS = Partition.first(new QueueName("orders"));

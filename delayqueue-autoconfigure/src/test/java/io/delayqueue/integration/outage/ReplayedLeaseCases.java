@@ -18,7 +18,7 @@ import io.delayqueue.store.UnstartedLease;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The scripts of claims, and of what holders do with their leases, for
+ * Holds the scripts of claims, and of the calls with a lease, for
  * {@link ReplayedScriptTests}.
  */
 final class ReplayedLeaseCases extends ReplayedCases {

@@ -342,7 +342,7 @@ class BatchListenerTests {
         PollLoop[] loop = new PollLoop[1];
         handler(100, (payloads, deliveries) -> {
             this.bed.timer.advance(TestBed.LEASE.minusSeconds(1));
-            // Or the messages would come again for ever.
+            // Otherwise the messages would be redelivered without end.
             loop[0].pause(true);
         });
         loop[0] = this.bed.loop();

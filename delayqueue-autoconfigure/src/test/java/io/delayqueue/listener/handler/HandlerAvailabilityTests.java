@@ -74,7 +74,7 @@ class HandlerAvailabilityTests {
         assertThat(this.availability.outage()).isNull();
     }
 
-    /** The messages were cancelled or have expired, so that none is tried any more. */
+    /** The messages were cancelled or have expired, so none is tried again. */
     @Test
     void anOutageIsUnknownOnceNoMessageIsTried() {
         probe(false);

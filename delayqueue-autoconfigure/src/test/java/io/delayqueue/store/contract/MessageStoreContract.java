@@ -102,7 +102,7 @@ public abstract class MessageStoreContract implements StoreFixture {
 
     }
 
-    /** P1, P6: what has ended is not restored, and what has not is. */
+    /** P1, P6: messages are restored unless they have ended. */
     @Nested
     class MessagesOfAJournal extends JournalCases {
 

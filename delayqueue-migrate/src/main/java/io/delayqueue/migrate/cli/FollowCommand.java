@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 
 import org.springframework.boot.convert.DurationStyle;
 
-/** Moves what waits, and what old producers still add. */
+/** Moves the waiting messages, and those that old producers still add. */
 @Command(name = "follow", description = "Moves what waits in the source and what old producers still add, until it is "
         + "stopped by Ctrl-C or SIGTERM.")
 final class FollowCommand extends MoveCommand {

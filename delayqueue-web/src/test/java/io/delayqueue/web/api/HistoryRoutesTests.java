@@ -24,7 +24,7 @@ import org.springframework.context.annotation.Import;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Tests what callers of the history get, and what they may not. */
+/** Tests the answers of the history, and the authorities that they need. */
 @Tag("server")
 class HistoryRoutesTests {
 

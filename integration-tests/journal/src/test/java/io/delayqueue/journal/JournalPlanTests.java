@@ -207,7 +207,7 @@ class JournalPlanTests {
         assertThat(claimed).containsExactlyElementsOf(LongStream.rangeClosed(1001, 1010).boxed().toList());
     }
 
-    /** What nodes do each second costs nothing while millions of rows are due later. */
+    /** The work of nodes in each second costs nothing while millions of rows are due later. */
     @Test
     void nothingIsReadIfNothingIsOverdue() {
         insert(1, ROWS, 0);

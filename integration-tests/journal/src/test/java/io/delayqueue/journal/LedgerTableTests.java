@@ -61,8 +61,8 @@ class LedgerTableTests {
     }
 
     /**
-     * A transaction changes rows of the journal in the order of their keys, so another
-     * one that does so cannot end in a deadlock with it.
+     * Transactions change rows of the journal in the order of their keys, so no two of
+     * them end in a deadlock.
      */
     @Test
     @Tag("server")

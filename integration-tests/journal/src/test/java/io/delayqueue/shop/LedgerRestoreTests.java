@@ -40,7 +40,7 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * Tests a queue whose journal is a ledger: messages are restored when Redis has lost
- * them, and what has ended, or was cancelled, is not.
+ * them, but not those that have ended or were cancelled.
  */
 @Tag("server")
 class LedgerRestoreTests {
@@ -110,7 +110,7 @@ class LedgerRestoreTests {
         await().untilAsserted(() -> assertThat(rows()).isOne());
     }
 
-    /** P1: no send is lost when Redis loses everything, and nobody intervenes. */
+    /** P1: no send is lost when Redis loses everything, and no operator intervenes. */
     @EachDatabase
     void allMessagesAreRestoredAfterRedisHasLostThem(ShopDatabase database) {
         start(database);

@@ -66,7 +66,7 @@ class RestoredDatabaseTests {
     void aDatabaseThatIsOlderThanRedisIsLeftAlone() throws SQLException {
         Path backup = backUp();
         commitLaterTime(Duration.ofMinutes(5));
-        // What has ended is forgotten after a minute.
+        // Ended messages are forgotten after a minute.
         this.redis.commands().del("dq:{" + ORDERS + "}:changes");
         restore(backup);
 

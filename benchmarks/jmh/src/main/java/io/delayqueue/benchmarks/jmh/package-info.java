@@ -1,5 +1,5 @@
 /**
- * Measures time and allocations of what the library does without Redis: writing and
+ * Measures time and allocations of the library's work without Redis: writing and
  * reading messages, and the iterations of a poll loop. Begin with
  * {@link io.delayqueue.benchmarks.jmh.Allocations}.
  */

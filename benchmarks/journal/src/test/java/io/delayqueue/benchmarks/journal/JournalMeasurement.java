@@ -35,7 +35,7 @@ import static org.awaitility.Awaitility.await;
 /**
  * Measures a ledger in PostgreSQL with many rows: sends beside {@code -Ddq.rows} live
  * messages and beside 10,000, in turns; a restore of {@code -Ddq.restored} messages; and
- * what the sweep of {@code -Ddq.overdue} rows costs Redis and the database, of which as
+ * the cost of a sweep of {@code -Ddq.overdue} rows in Redis and the database, of which as
  * many as were restored are in Redis.
  */
 @Timeout(value = 2, unit = TimeUnit.HOURS)

@@ -67,7 +67,7 @@ class LargeMessageMeasurement {
 
     private static final long NANOS = TimeUnit.SECONDS.toNanos(Integer.getInteger("dq.seconds", 60));
 
-    /** What one call of a sender of many may hold, as BatchSender has it. */
+    /** The limit of one call of BatchSender. */
     private static final int CALL = 1 << 20;
 
     private static final byte[] SMALL = "{\"payload\":1}".getBytes(StandardCharsets.US_ASCII);
@@ -88,7 +88,7 @@ class LargeMessageMeasurement {
 
     private byte[] envelope;
 
-    /** One of so many messages is large, the others are of a few bytes. */
+    /** One message of this many is large, the others have a few bytes. */
     private int largeEach;
 
     static Stream<Integer> sizes() {
@@ -142,7 +142,7 @@ class LargeMessageMeasurement {
         };
     }
 
-    /** Sends, claims and acknowledges until there were so many claims, or that long. */
+    /** Sends, claims and acknowledges up to a number of claims, or a time. */
     private void deliver(int claims, long nanos) {
         long start = System.nanoTime();
         for (int done = 0; done < claims && System.nanoTime() - start < nanos;) {

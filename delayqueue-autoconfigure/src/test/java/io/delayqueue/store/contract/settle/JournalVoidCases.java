@@ -52,7 +52,7 @@ public abstract class JournalVoidCases extends StoreCases {
         end(10);
     }
 
-    /** The same for what was replaced, also after the replacement has ended. */
+    /** The same for a replaced message, also after the replacement has ended. */
     @Test
     void aReplacementKeepsOutWhatTheStoreHasLost() {
         this.dq.restored(JOURNAL);

@@ -110,7 +110,7 @@ public final class QuartzPeer {
             System.in.read();
         }
         catch (IOException ex) {
-            // There is no input any more.
+            // The input has ended.
         }
         ended = true;
     }

@@ -78,7 +78,7 @@ public final class RedissonPeer {
             System.in.read();
         }
         catch (IOException ex) {
-            // There is no input any more.
+            // The input has ended.
         }
         ended = true;
     }

@@ -95,7 +95,7 @@ public final class RqueuePeer {
             System.in.read();
         }
         catch (IOException ex) {
-            // There is no input any more.
+            // The input has ended.
         }
         ended = true;
     }
