@@ -2,7 +2,9 @@ package io.delayqueue.listener;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -240,7 +242,9 @@ class DelayedListenerLifecycleTests {
         this.bed.concurrency = 2;
         CountDownLatch started = new CountDownLatch(2);
         CountDownLatch never = new CountDownLatch(1);
+        Set<Thread> handlers = ConcurrentHashMap.newKeySet();
         this.bed.handler = (message, delivery) -> (continuations) -> {
+            handlers.add(Thread.currentThread());
             started.countDown();
             never.await();
             return null;
@@ -254,7 +258,8 @@ class DelayedListenerLifecycleTests {
         this.worker.stop();
 
         TestBed.await(() -> this.bed.store.count("release") == 2);
-        TestBed.await(() -> threads().stream().noneMatch((name) -> name.startsWith("delayqueue-handler-")));
+        TestBed.await(() -> handlers.stream().noneMatch(Thread::isAlive));
+        assertThat(handlers).hasSize(2);
         assertThat(this.bed.store.messages.values()).hasSize(2)
             .allSatisfy((entry) -> assertThat(entry.failures).isZero())
             .allSatisfy((entry) -> assertThat(entry.token).isNull());

@@ -178,13 +178,13 @@ public final class HandlerExecutor implements Executor {
      * Interrupts the handlers that outlive a stop and run on a thread, not those whose
      * futures are pending: a hanging one would keep its thread, and thus the class loader
      * of an application that is restarted in the same JVM. Then waits until the messages
-     * of those that heed it are settled.
+     * of those that heed it, or had ended before, are settled.
      * @param limit longest time to wait
      */
     public void interruptHandlers(Duration limit) throws InterruptedException {
         this.running.forEach((task, handler) -> {
             this.interrupted.add(task);
-            // It may have ended since it was found among the running ones.
+            // Its messages may have been settled since it was found.
             if (!handler.interrupt() || !this.running.containsKey(task)) {
                 this.interrupted.remove(task);
             }

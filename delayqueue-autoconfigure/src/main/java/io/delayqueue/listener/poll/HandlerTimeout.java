@@ -78,17 +78,17 @@ final class HandlerTimeout {
     /**
      * Ends the handler because its listener stops. A second call changes nothing: the
      * first interrupt may be what the handler is dealing with.
-     * @return {@code false} if it has ended, or neither runs on a thread nor can be
-     * cancelled
+     * @return {@code false} if it neither runs on a thread nor can be cancelled; one that
+     * has ended is about to settle its messages
      */
     boolean interrupt() {
         Runnable action;
         synchronized (this) {
-            if (this.over || (this.thread == null && !this.cancellable)) {
-                return false;
-            }
-            if (this.reason == Reason.STOP) {
+            if (this.over || this.reason == Reason.STOP) {
                 return true;
+            }
+            if (this.thread == null && !this.cancellable) {
+                return false;
             }
             noteReason(Reason.STOP);
             if (this.thread != null) {

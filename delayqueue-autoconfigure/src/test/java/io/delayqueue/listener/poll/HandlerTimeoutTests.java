@@ -18,6 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
 
 /** Tests handlers that take too long, and handlers that return futures. */
 class HandlerTimeoutTests {
@@ -122,8 +123,39 @@ class HandlerTimeoutTests {
         List<String> cancellations = new ArrayList<>();
         timeout.cancelBy(() -> cancellations.add("late"), true);
         timeout.end();
-        assertThat(timeout.interrupt()).as("a stop need not wait for it").isFalse();
+        assertThat(timeout.interrupt()).as("its messages are to be settled").isTrue();
+        assertThat(Thread.interrupted()).isFalse();
         assertThat(cancellations).containsExactly("late");
+    }
+
+    /** P12: the application closes the connections to the store after the stop. */
+    @Test
+    void aStopWaitsUntilTheMessagesOfAHandlerThatHasEndedAreSettled() throws Exception {
+        HandlerExecutor executor = new HandlerExecutor(false, false, null);
+        HandlerTask task = mock(HandlerTask.class);
+        HandlerTimeout timeout = HandlerTimeout.start(List.of(), null, this.bed.timer);
+        executor.handlerStarted(task, timeout);
+        timeout.interrupt(); // as the loop does
+        assertThat(Thread.interrupted()).isTrue();
+        timeout.returned();
+        timeout.end();
+
+        CompletableFuture<Void> stopped = new CompletableFuture<>();
+        Thread stop = new Thread(() -> {
+            try {
+                executor.interruptHandlers(Duration.ofMinutes(1));
+                stopped.complete(null);
+            }
+            catch (InterruptedException ex) {
+                stopped.completeExceptionally(ex);
+            }
+        });
+        stop.start();
+        TestBed.await(() -> stop.getState() == Thread.State.TIMED_WAITING);
+        assertThat(stopped).isNotDone();
+        executor.handlerEnded(task);
+        stopped.join();
+        executor.close();
     }
 
     /** Whatever an executor of the application throws that was closed. */

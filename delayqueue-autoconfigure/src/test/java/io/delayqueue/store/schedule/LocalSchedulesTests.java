@@ -46,4 +46,10 @@ class LocalSchedulesTests {
         assertThat(output.getAll()).containsOnlyOnce("Set spring.application.name").contains("Schedule 'one'");
     }
 
+    /** The pages of queues ask for schedules, also of a store that has none. */
+    @Test
+    void aStoreWithoutSchedulesListsNone() {
+        assertThat(ScheduleStore.NONE.list(new QueueName("q"), null, 1).join().schedules()).isEmpty();
+    }
+
 }
