@@ -100,12 +100,12 @@ if applied and ARGV[1] ~= '' then redis.call('SET', FIRING_NODE, ARGV[1] .. ' ' 
 
 local due, bytes = {}, 0
 for _, name in ipairs(redis.call('ZRANGE', SCHEDULE_TIMES, '-inf', now_ms, 'BYSCORE', 'LIMIT', 0, tonumber(ARGV[2]))) do
-  local state = redis.call('HGET', SCHEDULES, name) or UNREADABLE
+  local state = stored_state(name)
   bytes = bytes + #state
   due[#due + 1], due[#due + 2] = name, state
   if bytes > BYTES then break end
 end
 local head = tonumber(redis.call('ZRANGE', SCHEDULE_TIMES, '0', '0', 'WITHSCORES')[2] or NEVER)
 local refused = earliest and wake_if_earlier(earliest, now) or 0
-return { now, head < tonumber(NEVER) and math.ceil(head) or 0, redis.call('GET', FIRING_NODE) or '',
+return { now, head < tonumber(NEVER) and math.max(1, math.ceil(head)) or 0, redis.call('GET', FIRING_NODE) or '',
   redis.call('ZCARD', SCHEDULE_TIMES), refused, outcomes, due }

@@ -1,11 +1,23 @@
 -- prelude-schedules.lua: reads and writes schedules; see prelude.lua.
 
--- Returns the state of a schedule as a table of texts; nil if there is none. `rest`: owner and definition.
+-- Returns the stored text of a schedule; UNREADABLE if that is empty, or there is only a time; '' if there is none.
+local function stored_state(name)
+  local state = redis.call('HGET', SCHEDULES, name)
+  if state and state ~= '' then return state end
+  return (state or redis.call('ZSCORE', SCHEDULE_TIMES, name)) and UNREADABLE or ''
+end
+
+-- Returns the state of a schedule as a table of texts; nil if there is none, or ScheduleRecord.java cannot read it,
+-- whose form this repeats. `rest`: owner and definition.
 local function schedule_of(name)
-  local generation, next, last, tail, ahead, sent, state, rest =
-    string.match(redis.call('HGET', SCHEDULES, name) or '', '^(%d+):(%d+):(%d+):(%d+):(%d+):(%d+):(%a):(.*)$')
-  return generation and { generation = generation, next = next, last = last, tail = tail, ahead = ahead,
-    sent = sent, state = state, rest = rest }
+  local numbers, state, rest = string.match(redis.call('HGET', SCHEDULES, name) or '', '^([%d:]+):([ap]):(%S* .*)$')
+  local fields = { string.match(numbers or '', '^(%d+):(%d+):(%d+):(%d+):(%d+):(%d+)$') }
+  if not fields[1] or fields[1] == '0' then return nil end
+  for i, digits in ipairs({ 16, 15, 15, 15, 4, 16 }) do
+    if #fields[i] > digits or string.match(fields[i], '^0%d') then return nil end
+  end
+  return { generation = fields[1], next = fields[2], last = fields[3], tail = fields[4], ahead = fields[5],
+    sent = fields[6], state = state, rest = rest }
 end
 
 -- Returns whether a schedule is in the state that a caller has read.
@@ -30,26 +42,6 @@ local function postpone(name, schedule, now_ms)
   local score = math.max(now_ms + RETRY, schedule and tonumber(score_of(schedule.next)) or 0)
   redis.call('ZADD', SCHEDULE_TIMES, 'XX', to_digits(score), name)
   return 'postponed'
-end
-
--- Counts skipped occurrences, and adds them to the last skips. Extends the latest one if that has
--- the same reason, and no occurrence was sent in between; `last`: time of the last one that was.
-local function record_skip(name, reason, first, to, count, last)
-  local totals, skips, before = {}, {}, 0
-  for entry in string.gmatch(redis.call('HGET', SCHEDULE_SKIPS, name) or '', '%S+') do
-    local other, total = string.match(entry, '^(%u[%u_]*)=(%d+)$')
-    if other == reason then before = tonumber(total) elseif other then totals[#totals + 1] = entry
-    else skips[#skips + 1] = entry end
-  end
-  totals[#totals + 1] = reason .. '=' .. to_digits(before + count)
-  local latest, since, _, number = string.match(skips[1] or '', '^(%u[%u_]*),(%d+),(%d+),(%d+)$')
-  if latest == reason and tonumber(last) < tonumber(since) then
-    first, count = since, tonumber(number) + count
-    table.remove(skips, 1)
-  end
-  table.insert(skips, 1, table.concat({ reason, first, to, to_digits(count) }, ','))
-  for i = #skips, SKIPS + 1, -1 do skips[i] = nil end
-  redis.call('HSET', SCHEDULE_SKIPS, name, table.concat(totals, ' ') .. ' ' .. table.concat(skips, ' '))
 end
 
 -- Notifies the nodes that a schedule was changed. Returns 1 if this user may not publish, else 0.

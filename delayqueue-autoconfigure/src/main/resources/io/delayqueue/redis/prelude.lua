@@ -86,13 +86,16 @@
 --   wake_if_earlier             does that unless a worker polls earlier
 --
 -- prelude-schedules.lua: reads and writes schedules
---   schedule_of                 the state of a schedule
+--   stored_state                the stored text of a schedule
+--   schedule_of                 its state
 --   is_expected                 whether that is the state that a caller has read
 --   score_of                    the score of a next time
 --   set_schedule                stores a schedule that has advanced
 --   postpone                    lets nodes try a schedule again later
---   record_skip                 counts occurrences that are skipped
 --   publish_schedules           notifies nodes of a change
+--
+-- prelude-skips.lua: counts the occurrences of schedules that are skipped
+--   record_skip                 counts some, and keeps the last skips
 --
 -- KEYS[1]  messages   HASH   id -> stamp + envelope; the stamp is 8 characters: 's' or 'r'
 --                            (scheduled, or replaced an earlier message), then 7 that
@@ -197,5 +200,5 @@ local BYTES = 1048576 -- of contents, after which a call reads no more of them
 local REMOVALS = 100 -- most messages that a claim removes
 local WINDOWS = 100000 -- most ids with a duplicate window that has begun, beyond which none is sent
 local RETRY = 60000 -- ms, after which a schedule that a node could not read is tried again
-local UNREADABLE = '?' -- the state of a schedule that has a time and no state
+local UNREADABLE = '?' -- answered for a schedule that has a time and no state, or an empty one
 local SKIPS = 20 -- most skips that are kept of a schedule

@@ -11,8 +11,9 @@
 -- ARGV[3]  score  of that one, '' for the first page
 --
 -- Returns  { now, score, name, state, skips, last call, name, state, skips, last call, ... }
---          now: microseconds; score: of the last schedule if more follow, else ''; state, skips: as stored, '' for none; last call: ms, when a node of its
---          owner called declare-schedules.lua last, '' for never
+--          now: microseconds; score: of the last schedule if more follow, else '', as a time: a score that is
+--          none is rounded up, and after one beyond NEVER the list ends; state, skips: as stored, '' for none;
+--          last call: ms, when a node of its owner called declare-schedules.lua last, '' for never
 --
 -- Keeps    all, as it changes nothing
 -- Cost     O(limit * log N + log N * log M), N schedules, M of them of one time; answers with 1 MiB
@@ -42,13 +43,14 @@ local reply, bytes, read = { clock(), '' }, 0, 0
 while read < stop and bytes <= BYTES do
   read = read + 1
   local each = names[read]
-  local state = redis.call('HGET', SCHEDULES, each) or redis.call('ZSCORE', SCHEDULE_TIMES, each) and UNREADABLE or ''
-  local owner = string.match(state, '^[%d:]+:%a:(%S*) ')
+  local state = stored_state(each)
+  local owner = string.match(state, '^[%d:]+:[ap]:(%S*) ')
   local called = owner and owner ~= '' and redis.call('HGET', SCHEDULE_OWNERS, owner) or ''
   local at = #reply
   reply[at + 1], reply[at + 2] = each, state
   reply[at + 3], reply[at + 4] = redis.call('HGET', SCHEDULE_SKIPS, each) or '', string.match(called, '(%d+)$') or ''
   bytes = bytes + #state
 end
-if read > 0 and read < #names then reply[2] = redis.call('ZSCORE', SCHEDULE_TIMES, names[read]) end
+local last = read < #names and tonumber(redis.call('ZSCORE', SCHEDULE_TIMES, names[read])) or math.huge
+if last <= tonumber(NEVER) then reply[2] = to_digits(math.max(1, math.ceil(last))) end
 return reply

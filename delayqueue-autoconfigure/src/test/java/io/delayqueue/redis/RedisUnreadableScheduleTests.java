@@ -2,6 +2,7 @@ package io.delayqueue.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
@@ -21,11 +22,14 @@ import io.delayqueue.store.schedule.ScheduleRecord;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.StepOutcome;
 import io.delayqueue.store.schedule.StoredSchedule;
+import io.delayqueue.store.schedule.StoredSchedulePage;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.data.redis.connection.RedisConnection;
@@ -84,11 +88,14 @@ class RedisUnreadableScheduleTests {
 
     /** One has a state that is no state, the other has only a time. */
     private void damage() {
+        damage("nonsense", -5);
+    }
+
+    private void damage(String state, double offset) {
         try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
             byte[] times = bytes("unreadable-test:{reports}:schedule-times");
-            connection.hashCommands()
-                .hSet(bytes("unreadable-test:{reports}:schedules"), bytes(DAMAGED), bytes("nonsense"));
-            connection.zSetCommands().zAdd(times, this.clock.now().toEpochMilli() - 5, bytes(DAMAGED));
+            connection.hashCommands().hSet(bytes("unreadable-test:{reports}:schedules"), bytes(DAMAGED), bytes(state));
+            connection.zSetCommands().zAdd(times, this.clock.now().toEpochMilli() + offset, bytes(DAMAGED));
             connection.zSetCommands().zAdd(times, this.clock.now().toEpochMilli() - 4, bytes(MISSING));
         }
     }
@@ -159,6 +166,59 @@ class RedisUnreadableScheduleTests {
         assertThat(this.changer.remove(QUEUE, "other").join()).isEqualTo(ScheduleChangeResult.NOT_FOUND);
 
         assertThat(names()).isEmpty();
+    }
+
+    /** Each differs from the form in one field, or has one too few. */
+    @ParameterizedTest(name = "{0}")
+    @ValueSource(strings = { "", "1:2:0:2:0:0:x: {}", "1:2:0:2:10000:0:a: {}", "1:2:0:2:0:0:a:", "1:2:0:2:0:0:a:{}",
+            "0:2:0:2:0:0:a: {}", "01:2:0:2:0:0:a: {}", "1:02:0:2:0:0:a: {}", "1:2:00:2:0:0:a: {}",
+            "1:1000000000000000:0:2:0:0:a: {}", "10000000000000000:2:0:2:0:0:a: {}", "1:2:0:2:0:0::a: {}",
+            "1:2:0:2:0:a: {}", "1:2:0:2:0:0:a:app\t{}" })
+    void aStateThatIsAlmostReadableIsPostponedAndReplacedAndRemoved(String state) {
+        damage(state, -5);
+        assertThat(names()).containsExactly(DAMAGED, MISSING);
+        assertThat(this.store.find(QUEUE, DAMAGED).join().state()).isEqualTo(ScheduleRecord.UNREADABLE);
+        assertThat(this.store.fire(QUEUE, "node", List.of()).join().due()).containsEntry(DAMAGED,
+                ScheduleRecord.UNREADABLE);
+
+        assertThat(this.store.fire(QUEUE, "node", List.of(ScheduleStep.postpone(DAMAGED, ScheduleRecord.UNREADABLE)))
+            .join()).satisfies((firing) -> {
+                assertThat(firing.outcomes()).containsExactly(StepOutcome.POSTPONED);
+                assertThat(firing.due()).containsOnlyKeys(MISSING);
+            });
+
+        assertThat(put(DAMAGED)).isEqualTo(SchedulePutResult.REPLACED);
+        damage(state, -5);
+        assertThat(this.changer.remove(QUEUE, DAMAGED).join()).isEqualTo(ScheduleChangeResult.DONE);
+        assertThat(names()).containsExactly(MISSING);
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = { -5.5, -1e300, Double.NEGATIVE_INFINITY, Double.POSITIVE_INFINITY })
+    void aTimeThatIsNoTimeIsListedAndDelaysNoOther(double offset) {
+        damage("nonsense", offset);
+        put("other");
+
+        StoredSchedulePage first = this.store.list(QUEUE, null, 1).join();
+        assertThat(first.next()).isNotNull();
+        StoredSchedulePage rest = this.store.list(QUEUE, first.next(), 10).join();
+
+        assertThat(rest.next()).isNull();
+        assertThat(List.of(first, rest)).flatExtracting(StoredSchedulePage::schedules)
+            .extracting(StoredSchedule::name)
+            .containsExactlyInAnyOrder(DAMAGED, MISSING, "other");
+        assertThat(this.store.fire(QUEUE, "node", List.of()).join()).satisfies((firing) -> {
+            assertThat(firing.nextAt()).isBefore(firing.now());
+            assertThat(firing.due()).containsKey(MISSING);
+        });
+    }
+
+    /** Zero, which stands for no time in an answer. */
+    @Test
+    void aTimeOfZeroIsATimeLongPast() {
+        damage("nonsense", -this.clock.now().toEpochMilli());
+
+        assertThat(this.store.fire(QUEUE, "node", List.of()).join().nextAt()).isEqualTo(Instant.ofEpochMilli(1));
     }
 
 }

@@ -29,7 +29,7 @@ final class Prelude {
     /** Its files, each of which uses only declarations of those before. */
     private static final List<String> FILES = List.of("prelude", "prelude-values", "prelude-entries", "prelude-lanes",
             "prelude-permissions", "prelude-groups", "prelude-journal", "prelude-duplicates", "prelude-messages",
-            "prelude-settlements", "prelude-leases", "prelude-wake-ups", "prelude-schedules");
+            "prelude-settlements", "prelude-leases", "prelude-wake-ups", "prelude-schedules", "prelude-skips");
 
     private static final Pattern DECLARATION = Pattern.compile("^local (?:function )?(\\w+).*");
 

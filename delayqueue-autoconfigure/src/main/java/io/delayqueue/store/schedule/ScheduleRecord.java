@@ -35,8 +35,11 @@ public record ScheduleRecord(long generation, long next, long last, long tail, i
     /** Owner of schedules of applications without a name; no name has this form. */
     static final String UNNAMED = "?";
 
+    private static final String TIME = "(0|[1-9]\\d{0,14}):";
+
+    /** Repeated by prelude-schedules.lua: what one cannot read, the other must not. */
     private static final Pattern FORM = Pattern.compile(
-            "(\\d{1,16}):(\\d{1,15}):(\\d{1,15}):(\\d{1,15}):(\\d{1,4}):(\\d{1,16}):([ap]):(\\S*) (.*)",
+            "([1-9]\\d{0,15}):" + TIME + TIME + TIME + "(0|[1-9]\\d{0,3}):(0|[1-9]\\d{0,15}):([ap]):(\\S*) (.*)",
             Pattern.DOTALL);
 
     /**
