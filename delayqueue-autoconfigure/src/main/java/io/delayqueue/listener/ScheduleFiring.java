@@ -24,7 +24,6 @@ import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.WakeUpSignal;
 import io.delayqueue.store.WakeUps;
-import io.delayqueue.store.schedule.DeclarationAsserter;
 import io.delayqueue.store.schedule.Firing;
 import io.delayqueue.store.schedule.LocalSchedules;
 import io.delayqueue.store.schedule.ScheduleRecord;
@@ -34,7 +33,6 @@ import io.delayqueue.store.schedule.StepOutcome;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 
 /**
  * Fires the schedules of the queues that this process listens to, and of those in which
@@ -133,7 +131,7 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
             }
         }
         else {
-            this.timer.after(Duration.ZERO, present::declare);
+            this.timer.after(Duration.ZERO, present.declarations::declare);
         }
     }
 
@@ -173,7 +171,7 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
 
         private final QueueName queue;
 
-        private final DeclarationAsserter declarations;
+        private final DeclarationLoop declarations;
 
         private final AtomicBoolean missing = new AtomicBoolean();
 
@@ -200,28 +198,15 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
 
         private int failures;
 
-        /** Whether the last answer counted schedules. */
-        private boolean scheduled;
+        /** How many calls were without progress since one made some. */
+        private int fruitless;
 
         /** The generations of schedules that were not readable, which was logged. */
         private final Map<String, Long> unreadable = new HashMap<>();
 
-        private boolean declaring;
-
-        private boolean declareAgain;
-
-        /** How many calls to declare have failed since one succeeded. */
-        private int undeclared;
-
-        /** Cancels the retry of a declaration; {@code null} if none is planned. */
-        private @Nullable Runnable retry;
-
-        private long declaredAt;
-
         QueueFiring(QueueName queue) {
             this.queue = queue;
-            this.declarations = new DeclarationAsserter(ScheduleFiring.this.schedules, queue,
-                    (task) -> ScheduleFiring.this.timer.after(Duration.ZERO, task));
+            this.declarations = new DeclarationLoop(ScheduleFiring.this.schedules, queue, ScheduleFiring.this.timer);
         }
 
         synchronized void start() {
@@ -231,8 +216,8 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
             this.ends.add(ScheduleFiring.this.wakeUps.listen(Partition.first(this.queue), this::onWakeUp)::close);
             ScheduleFiring.this.timer.after(Duration.ZERO, this::run);
             this.ends.add(ScheduleFiring.this.timer.every(REREAD, this::run));
-            ScheduleFiring.this.timer.after(Duration.ZERO, this::declare);
-            this.ends.add(ScheduleFiring.this.timer.every(declarationPeriod(), this::declare));
+            ScheduleFiring.this.timer.after(Duration.ZERO, this.declarations::declare);
+            this.ends.add(ScheduleFiring.this.timer.every(declarationPeriod(), this.declarations::declare));
         }
 
         /** Varies, so that nodes that start together do not declare together. */
@@ -240,57 +225,12 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
             return DECLARE.plusMillis(Math.round(DECLARE_SPREAD.toMillis() * ScheduleFiring.this.timer.random()));
         }
 
-        private void declare() {
-            if (this.stopped || !this.declarations.isNeeded(this.scheduled)) {
-                return;
-            }
-            if (this.declaring) {
-                this.declareAgain = true;
-                return;
-            }
-            cancelRetry();
-            this.declaring = true;
-            this.declareAgain = false;
-            StoreFutures.send(this.declarations::assertAll)
-                .whenComplete((done, ex) -> ScheduleFiring.this.timer.after(Duration.ZERO, () -> declared(ex)));
-        }
-
-        private void cancelRetry() {
-            if (this.retry != null) {
-                this.retry.run();
-                this.retry = null;
-            }
-        }
-
-        private void declared(@Nullable Throwable failure) {
-            this.declaring = false;
-            this.declaredAt = ScheduleFiring.this.timer.nanoTime();
-            if (this.stopped) {
-                return;
-            }
-            if (failure != null) {
-                this.undeclared++;
-                Level level = (this.undeclared == 1) ? Level.WARN : Level.DEBUG;
-                logger.atLevel(level)
-                    .setCause(StoreFailures.unwrap(failure))
-                    .log("The schedules of queue '{}' are not declared; retrying until the store answers", this.queue);
-                this.retry = ScheduleFiring.this.timer.after(RARE, this::declare);
-                return;
-            }
-            this.undeclared = 0;
-            if (this.declareAgain) {
-                declare();
-            }
-        }
-
         synchronized void stop() {
             this.stopped = true;
             this.ends.forEach(Runnable::run);
             this.ends.clear();
-            ScheduleFiring.this.timer.after(Duration.ZERO, () -> {
-                plan(null);
-                cancelRetry();
-            });
+            this.declarations.stop();
+            ScheduleFiring.this.timer.after(Duration.ZERO, () -> plan(null));
             if (isFiringNode()) {
                 StoreFutures.send(() -> store().resign(this.queue, ScheduleFiring.this.schedules.node()))
                     .whenComplete((resigned, ex) -> {
@@ -364,24 +304,42 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
                 return;
             }
             if (this.failures > 0) {
-                if (hasSchedules()) {
+                if (this.declarations.hasSchedules()) {
                     logger.info("The schedules of queue '{}' are fired again", this.queue);
                 }
                 this.failures = 0;
             }
-            this.scheduled = firing.count() > 0;
             this.firingNode = firing.firingNode();
             record(sent, firing);
-            declareLost(firing);
-            if (firing.due().isEmpty()) {
+            this.declarations.read(firing);
+            if (isWithoutProgress(sent, firing)) {
+                this.fruitless++;
+                plan(BACKOFF.delayAfter(this.fruitless, ScheduleFiring.this.timer::random));
+            }
+            else if (firing.due().isEmpty()) {
+                this.fruitless = 0;
                 plan(untilNext(firing));
             }
             else {
+                this.fruitless = sent.isEmpty() ? this.fruitless : 0;
                 due(firing);
             }
             if (this.again) {
                 run();
             }
+        }
+
+        /**
+         * Returns whether a call at once would probably get the same answer: no step had
+         * an effect, or nothing is due though a time has come.
+         */
+        private static boolean isWithoutProgress(List<ScheduleStep> sent, Firing firing) {
+            if (firing.due().isEmpty()) {
+                return firing.nextAt() != null && !firing.nextAt().isAfter(firing.now());
+            }
+            return !sent.isEmpty() && firing.outcomes()
+                .stream()
+                .noneMatch((outcome) -> outcome.isApplied() || outcome.equals(StepOutcome.POSTPONED));
         }
 
         /** Records the outcomes of steps, and what the store should have. */
@@ -397,14 +355,6 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
             }
         }
 
-        /** Declares schedules that the store has lost. */
-        private void declareLost(Firing firing) {
-            boolean recent = ScheduleFiring.this.timer.nanoTime() - this.declaredAt < Nanos.of(RARE);
-            if (firing.count() < this.declarations.count() && !recent) {
-                declare();
-            }
-        }
-
         private void record(ScheduleStep step, StepOutcome outcome) {
             MessageEventRecorder recorder = ScheduleFiring.this.events.of(this.queue);
             SkipReason reason = outcome.reason();
@@ -416,15 +366,11 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
             }
         }
 
-        /** The loops of listeners report an outage for queues without schedules. */
-        private boolean hasSchedules() {
-            return this.scheduled || this.declarations.count() > 0;
-        }
-
         private void failed(@Nullable Throwable failure) {
             this.failures++;
             Throwable cause = (failure != null) ? StoreFailures.unwrap(failure) : null;
-            if (this.failures == 1 && hasSchedules()) {
+            // The loops of listeners report an outage for queues without schedules.
+            if (this.failures == 1 && this.declarations.hasSchedules()) {
                 logger.warn("The schedules of queue '{}' are not fired; retrying until the store answers", this.queue,
                         cause);
             }

@@ -398,6 +398,36 @@ class ScheduleFiringTests {
     }
 
     @Test
+    void aStepWithoutAnEffectIsNotRepeatedWithoutAWait() {
+        this.one.start();
+        put(this.one);
+        this.one.ignoresSteps = true;
+        int calls = this.one.calls;
+
+        advance(MINUTE.plusSeconds(50));
+        assertThat(this.one.calls - calls).isBetween(30, 80);
+
+        this.one.ignoresSteps = false;
+        advance(Duration.ofSeconds(3));
+        assertThat(sent()).isEqualTo(minutes(1));
+    }
+
+    @Test
+    void aTimeThatHasComeWithoutAScheduleIsNotReadWithoutAWait() {
+        this.one.start();
+        put(this.one);
+        this.one.hidesDue = true;
+        int calls = this.one.calls;
+
+        advance(MINUTE.plusSeconds(50));
+        assertThat(this.one.calls - calls).isBetween(15, 60);
+
+        this.one.hidesDue = false;
+        advance(Duration.ofSeconds(3));
+        assertThat(sent()).isEqualTo(minutes(1));
+    }
+
+    @Test
     void aCallThatFailsAfterTheStopIsNotLogged(CapturedOutput output) {
         this.one.schedules.declare(QUEUE, minutely(), "{}");
         this.one.start();
@@ -517,6 +547,11 @@ class ScheduleFiringTests {
 
         private boolean losesReplies;
 
+        /** Whether steps have no effect, and what is due remains. */
+        private boolean ignoresSteps;
+
+        private boolean hidesDue;
+
         private void firing() {
             this.firing = new ScheduleFiring(this.schedules, ScheduleFiringTests.this.store,
                     ScheduleFiringTests.this.timer, SAFETY_POLL, MessageEventRecorderFactory.NONE);
@@ -554,6 +589,13 @@ class ScheduleFiringTests {
         }
 
         private CompletableFuture<Firing> answer(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
+            if (this.ignoresSteps || this.hidesDue) {
+                List<StepOutcome> stale = steps.stream().map((step) -> StepOutcome.STALE).toList();
+                return ScheduleFiringTests.this.store.schedules()
+                    .fire(queue, node, List.of())
+                    .thenApply((answer) -> new Firing(answer.now(), answer.nextAt(), answer.firingNode(),
+                            answer.firedAt(), answer.count(), stale, this.hidesDue ? Map.of() : answer.due()));
+            }
             return ScheduleFiringTests.this.store.schedules().fire(queue, node, steps).thenCompose((answer) -> {
                 for (int i = 0; i < steps.size(); i++) {
                     if (answer.outcomes().get(i).equals(StepOutcome.SENT)) {
