@@ -108,31 +108,36 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
 
     @Override
     public void put(QueueName queue) {
-        QueueFiring present = this.queues.get(queue);
-        if (present == null) {
-            add(queue);
-        }
-        else if (!this.wakeUps.announcesPrimaryPollers()) {
+        QueueFiring present = addIfAbsent(queue);
+        if (present != null && !this.wakeUps.announcesPrimaryPollers()) {
             this.timer.after(Duration.ZERO, present::run); // No signal comes.
         }
     }
 
     /** Adds a queue, whose schedules are fired from now on. */
     void add(QueueName queue) {
-        if (this.closed || this.schedules.store() == ScheduleStore.NONE) {
-            return;
-        }
-        QueueFiring firing = new QueueFiring(queue);
-        QueueFiring present = this.queues.putIfAbsent(queue, firing);
-        if (present == null) {
-            firing.start();
-            if (this.closed) {
-                firing.stop();
-            }
-        }
-        else {
+        QueueFiring present = addIfAbsent(queue);
+        if (present != null) {
             this.timer.after(Duration.ZERO, present.declarations::declare);
         }
+    }
+
+    /** Returns what fires a queue already; {@code null} if nothing did. */
+    private @Nullable QueueFiring addIfAbsent(QueueName queue) {
+        if (this.closed || this.schedules.store() == ScheduleStore.NONE) {
+            return null;
+        }
+        QueueFiring added = new QueueFiring(queue);
+        // Unlike get and putIfAbsent, this waits for a removal that has begun.
+        QueueFiring firing = this.queues.compute(queue, (key, present) -> (present != null) ? present : added);
+        if (firing != added) {
+            return firing;
+        }
+        added.start();
+        if (this.closed) {
+            added.stop();
+        }
+        return null;
     }
 
     /**

@@ -41,6 +41,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Verifies that each due occurrence is sent once by one of several nodes, and when. The
@@ -234,6 +235,40 @@ class ScheduleFiringTests {
         put(this.one);
 
         this.one.firing.remove(QUEUE);
+        advance(MINUTE);
+
+        assertThat(this.one.sent).isEqualTo(minutes(1));
+    }
+
+    @Test
+    void aPutDuringTheRemovalOfTheLastListenerIsFired() throws InterruptedException {
+        assertFiredDuringRemoval(() -> this.one.schedules.put(QUEUE));
+    }
+
+    @Test
+    void aDeclarationDuringTheRemovalOfTheLastListenerIsFired() throws InterruptedException {
+        assertFiredDuringRemoval(() -> this.one.schedules.declare(QUEUE, minutely(), "{}"));
+    }
+
+    /**
+     * Lets another thread add the queue while it is removed, after that was decided, as
+     * far as the thread gets.
+     */
+    private void assertFiredDuringRemoval(Runnable addition) throws InterruptedException {
+        Thread adding = new Thread(addition, "adding");
+        this.one.firing = new ScheduleFiring(this.one.schedules, (partition, listener) -> () -> {
+            if (adding.getState() == Thread.State.NEW) {
+                adding.start();
+                await().until(() -> adding.getState() == Thread.State.TERMINATED
+                        || adding.getState() == Thread.State.BLOCKED);
+            }
+        }, this.timer, SAFETY_POLL, MessageEventRecorderFactory.NONE);
+        this.one.firing.add(QUEUE);
+        put(this.one);
+
+        this.one.firing.remove(QUEUE);
+        adding.join();
+        settle();
         advance(MINUTE);
 
         assertThat(this.one.sent).isEqualTo(minutes(1));
