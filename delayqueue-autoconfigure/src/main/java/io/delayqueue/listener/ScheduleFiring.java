@@ -36,10 +36,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Fires the schedules of the queues that this process listens to, and of those in which
- * it has put schedules. Waits for the next due time of each queue, reads what is due, and
- * sends it by a second call. The <em>firing node</em> of a queue does so at once; all
- * others wait half a second longer, and then do it if they find a schedule late, and that
- * node has fired nothing meanwhile.
+ * it has put or declared schedules. Waits for the next due time of each queue, reads what
+ * is due, and sends it by a second call. The <em>firing node</em> of a queue does so at
+ * once; all others wait half a second longer, and then do it if they find a schedule
+ * late, and that node has fired nothing meanwhile.
  * <p>
  * <strong>Threads.</strong> Any thread adds and removes queues, and closes. All else runs
  * on one thread, which starts with the first queue and does not wait for the store.
@@ -76,7 +76,10 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
     /** Whether the loops of the process use the timer too, which then outlives this. */
     private final boolean shared;
 
-    /** Maximum time between two calls of a node that is not the firing node. */
+    /**
+     * Minimum time that a node that is not the firing node waits if nothing is due, or
+     * the firing node works on a backlog. So such a node calls rarely.
+     */
     private final Duration standbyPoll;
 
     private final Map<QueueName, QueueFiring> queues = new ConcurrentHashMap<>();
