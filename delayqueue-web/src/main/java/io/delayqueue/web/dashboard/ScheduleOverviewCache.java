@@ -61,13 +61,15 @@ final class ScheduleOverviewCache {
         if (known != null && this.reading == null && age(known) < MAX_AGE) {
             return known;
         }
-        Reading current = (this.reading != null) ? this.reading : new Reading(queues);
-        this.reading = null;
         long begin = this.nanoTime.getAsLong();
+        Reading current = (this.reading != null && begin - this.reading.continuedAt < MAX_AGE) ? this.reading
+                : new Reading(queues, begin);
+        this.reading = null;
         while (current.isUnfinished() && this.nanoTime.getAsLong() - begin < PART) {
             current.readNext();
         }
         if (current.isUnfinished()) {
+            current.continuedAt = this.nanoTime.getAsLong();
             this.reading = current;
             return (known != null) ? known.reading(current.left()) : current.result(false);
         }
@@ -82,7 +84,7 @@ final class ScheduleOverviewCache {
         this.reading = null;
     }
 
-    /** Returns how long ago schedules were read, in nanoseconds. */
+    /** Returns how long ago the read of schedules began, in nanoseconds. */
     long age(Schedules read) {
         return this.nanoTime.getAsLong() - read.readAt();
     }
@@ -112,10 +114,20 @@ final class ScheduleOverviewCache {
 
         private final List<String> unread = new ArrayList<>();
 
+        private final long begunAt;
+
+        /**
+         * When a request last ended its part. A read that no request continues is
+         * dropped.
+         */
+        private long continuedAt;
+
         private int next;
 
-        Reading(List<String> queues) {
+        Reading(List<String> queues, long begunAt) {
             this.queues = queues;
+            this.begunAt = begunAt;
+            this.continuedAt = begunAt;
         }
 
         boolean isUnfinished() {
@@ -158,7 +170,7 @@ final class ScheduleOverviewCache {
             List<Entry> entries = complete ? withOutcomes(shown)
                     : shown.stream().map((one) -> new Entry(one, null)).toList();
             return new Schedules(entries, List.copyOf(withMore), List.copyOf(this.unread), left(),
-                    ScheduleOverviewCache.this.nanoTime.getAsLong());
+                    this.begunAt);
         }
 
     }
@@ -170,7 +182,7 @@ final class ScheduleOverviewCache {
      * @param more the queues that have further schedules
      * @param unread the queues that could not be read
      * @param left how many queues the current read has still to read
-     * @param readAt when they were read, by {@code nanoTime}
+     * @param readAt when their read began, by {@code nanoTime}
      */
     record Schedules(List<Entry> entries, List<String> more, List<String> unread, int left, long readAt) {
 

@@ -79,14 +79,7 @@ class ScheduleOverviewCacheTests {
     /** Each read takes 90 ms, and a request reads for 200 ms. */
     @Test
     void manyQueuesAreReadInPartsAndTheLastCompleteReadIsShownMeanwhile() {
-        List<String> queues = IntStream.range(0, 7).mapToObj((i) -> "q-" + i).toList();
-        queues.forEach((queue) -> {
-            ScheduleStatus one = schedule(queue, "of-" + queue, Duration.ofMinutes(1));
-            given(queue(queue, null).list(null, 20)).willAnswer((call) -> {
-                this.nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(90));
-                return new SchedulePage(List.of(one), null);
-            });
-        });
+        List<String> queues = slowQueues(7, Duration.ofMillis(90));
 
         Schedules first = this.cache.get(queues);
         Schedules second = this.cache.get(queues);
@@ -102,6 +95,43 @@ class ScheduleOverviewCacheTests {
         assertThat(names(again)).hasSize(7);
         assertThat(again.left()).isEqualTo(4);
         assertThat(this.cache.age(again)).isGreaterThan(TimeUnit.SECONDS.toNanos(10));
+    }
+
+    /** Adds queues of one schedule each. A read of one takes the duration. */
+    private List<String> slowQueues(int number, Duration read) {
+        List<String> queues = IntStream.range(0, number).mapToObj((i) -> "q-" + i).toList();
+        queues.forEach((queue) -> {
+            ScheduleStatus one = schedule(queue, "of-" + queue, Duration.ofMinutes(1));
+            given(queue(queue, null).list(null, 20)).willAnswer((call) -> {
+                this.nanos.addAndGet(read.toNanos());
+                return new SchedulePage(List.of(one), null);
+            });
+        });
+        return queues;
+    }
+
+    @Test
+    void aReadThatNoRequestContinuesForTenSecondsIsDropped() {
+        List<String> queues = slowQueues(4, Duration.ofMillis(90));
+        this.cache.get(queues);
+        this.nanos.addAndGet(TimeUnit.SECONDS.toNanos(10));
+
+        Schedules again = this.cache.get(queues);
+
+        assertThat(again.left()).isEqualTo(1);
+        assertThat(this.cache.age(again)).isEqualTo(TimeUnit.MILLISECONDS.toNanos(270));
+    }
+
+    @Test
+    void theAgeIsThatOfTheFirstQueueAlsoIfAReadTakesLongerThanTenSeconds() {
+        List<String> queues = slowQueues(3, Duration.ofSeconds(9));
+
+        assertThat(this.cache.get(queues).left()).isEqualTo(2);
+        assertThat(this.cache.get(queues).left()).isEqualTo(1);
+        Schedules last = this.cache.get(queues);
+
+        assertThat(last.left()).isZero();
+        assertThat(this.cache.age(last)).isEqualTo(TimeUnit.SECONDS.toNanos(27));
     }
 
     @Test
