@@ -229,6 +229,24 @@ class DashboardSchedulesTests {
         browser.awaitText("java.lang.IllegalStateException: The printer is out of paper");
     }
 
+    /** A newer node may return a state that a page of this version does not know. */
+    @Test
+    void anOutcomeThatThePageDoesNotKnowHasItsName() {
+        open("#/schedules");
+        assertThat(outcomeText("UNKNOWN")).isEqualTo("ended, or an older dead letter");
+        assertThat(outcomeText("POSTPONED")).isEqualTo("POSTPONED");
+    }
+
+    private static Object outcomeText(String outcome) {
+        return browser.driver().executeAsyncScript("""
+                const [state, done] = arguments;
+                Promise.all([import('./schedules.js'), import('./lib/lit-html.js')]).then(([page, lit]) => {
+                  const place = document.createElement('p');
+                  lit.render(page.outcome('reports', { id: 'x', state }), place);
+                  done(place.textContent);
+                }, (failure) => done(String(failure)));""", outcome);
+    }
+
     @Test
     void saysWhyOccurrencesWereSkipped() {
         schedules("receipts").put(ScheduleDefinition.fixedRate("paused", Duration.ofSeconds(1)).build());

@@ -78,7 +78,9 @@ export function outcome(queue, last) {
     case 'CANCELLED': return 'cancelled';
     case 'PURGED': return 'dead letter, purged';
     case 'ENDED': return html`<span title="It was handled, or was cancelled, or expired. With a history of messages, the page of the schedule says which.">ended</span>`;
-    default: return html`<span title="The queue does not hold it, and it is not among the latest dead letters.">ended, or an older dead letter</span>`;
+    case 'UNKNOWN': return html`<span title="The queue does not hold it, and it is not among the latest dead letters.">ended, or an older dead letter</span>`;
+    // A newer node may return a state that this page does not know.
+    default: return last.state;
   }
 }
 
