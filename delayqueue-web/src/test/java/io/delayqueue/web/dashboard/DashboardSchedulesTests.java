@@ -59,8 +59,12 @@ class DashboardSchedulesTests {
     @AfterEach
     void removeAll() {
         for (String queue : List.of("reports", "receipts")) {
-            List<ScheduleStatus> all = schedules(queue).list(null, 100).schedules();
-            all.forEach((one) -> schedules(queue).remove(one.name()));
+            List<ScheduleStatus> some;
+            do {
+                some = schedules(queue).list(null, 100).schedules();
+                some.forEach((one) -> schedules(queue).remove(one.name()));
+            }
+            while (!some.isEmpty());
         }
         site.operations().deadLetters("receipts").purgeAll();
     }
@@ -172,12 +176,59 @@ class DashboardSchedulesTests {
         assertThat(browser.text()).doesNotContain("other", "customer-50");
 
         browser.click("main button", "Pause: all matching …");
-        browser.awaitText("Pause: 60 schedules?");
+        browser.awaitText("Pause: 60 schedules of queue reports?");
         browser.click("dialog button", "Pause: 60 schedules");
 
         browser.awaitText("60 paused");
         assertThat(schedules("reports").find("customer-59").orElseThrow().paused()).isTrue();
         assertThat(schedules("reports").find("other").orElseThrow().paused()).isFalse();
+    }
+
+    @Test
+    void allThatMatchAreThoseOfTheFilterWhenTheCountBegan() {
+        countCustomersAndHoldTheSecondPage();
+        browser.find("section input[type=search]").sendKeys(Keys.BACK_SPACE.toString().repeat(9));
+        await().until(() -> hash().equals("#/queues/reports/schedules"));
+
+        browser.run("resume()");
+
+        browser.awaitText("Remove: 110 schedules of queue reports?");
+        browser.click("dialog button", "Remove: 110 schedules");
+        browser.awaitText("110 removed");
+        assertThat(schedules("reports").find("other")).isPresent();
+    }
+
+    @Test
+    void aCountWhosePageIsLeftOffersNothing() {
+        countCustomersAndHoldTheSecondPage();
+        browser.click("header a", "Schedules");
+        await().until(() -> hash().equals("#/schedules"));
+
+        browser.run("resume()");
+
+        await().until(() -> "".equals(browser.run("return document.getElementById('result').textContent")));
+        assertThat(browser.run("return document.getElementById('dialog').open")).isEqualTo(false);
+    }
+
+    /** The browser counts 100 schedules at a time, and 110 match. */
+    private static void countCustomersAndHoldTheSecondPage() {
+        IntStream.range(0, 110).forEach((i) -> put("reports", "customer-%03d".formatted(i)));
+        put("reports", "other");
+        open("#/queues/reports/schedules?filter=customer-");
+        browser.awaitText("customer-049");
+        browser.run("""
+                const plain = window.fetch;
+                const resumed = new Promise((resolve) => { window.resume = resolve; });
+                window.fetch = async (url, how) => {
+                  const asked = new URL(url).searchParams;
+                  if (asked.get('limit') === '100' && asked.has('cursor')) {
+                    window.held = true;
+                    await resumed;
+                  }
+                  return plain(url, how);
+                };""");
+        browser.click("main button", "Remove: all matching …");
+        await().until(() -> Boolean.TRUE.equals(browser.run("return window.held")));
     }
 
     @Test

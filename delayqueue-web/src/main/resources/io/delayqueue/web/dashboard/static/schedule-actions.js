@@ -50,7 +50,7 @@ function summary(doing, results, left) {
 export function askSchedules(queue, doing, schedules) {
   const how = DOING[doing];
   confirm({
-    title: schedules.length === 1 ? html`${how.verb}: schedule ${name(schedules[0])}?` : `${how.verb}: ${plural(schedules.length, 'schedule')}?`,
+    title: html`${how.verb}: ${schedules.length === 1 ? html`schedule ${name(schedules[0])}` : plural(schedules.length, 'schedule')} of queue ${name(queue)}?`,
     text: html`<p>${schedules.length === 1 ? how.one : how.text}</p>`,
     confirm: `${how.verb}: ${plural(schedules.length, 'schedule')}`,
     danger: how.danger,

@@ -282,19 +282,24 @@ export async function loadQueueSchedules(route) {
   }
 }
 
-/** Counts first: collects the names of what is shown, on all pages. */
+/** Counts first: collects the names of what is shown, on all pages, even if the filter is changed meanwhile. */
 async function askAll(queue, doing) {
   const view = state.page;
+  const wanted = selection(view);
   const names = [];
   show('Counting …');
   try {
     let cursor = null;
     do {
-      const some = await ask('GET', `${queuePath(queue)}/schedules`, { ...selection(view), cursor, limit: BATCH });
+      const some = await ask('GET', `${queuePath(queue)}/schedules`, { ...wanted, cursor, limit: BATCH });
+      if (state.page !== view) {
+        show('');
+        return;
+      }
       names.push(...some.schedules.map((schedule) => schedule.name));
       cursor = some.nextCursor;
       show(`Counting … ${count(names.length)}`);
-    } while (cursor && names.length < MOST && state.page === view);
+    } while (cursor && names.length < MOST);
     show(cursor ? `More than ${count(MOST)} match; these are the first` : '');
     if (names.length > 0) {
       askSchedules(queue, doing, [...new Set(names)]);
