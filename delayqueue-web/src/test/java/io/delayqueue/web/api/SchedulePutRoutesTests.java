@@ -27,6 +27,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /** Tests that senders put schedules, and which definitions are rejected. */
 @Tag("server")
@@ -172,6 +173,8 @@ class SchedulePutRoutesTests {
     @Test
     void aScheduleThatAnApplicationDeclaresIsNeitherReplacedNorRemoved() {
         try (ApiServer declaring = ApiServer.start(Declaring.class, "spring.application.name=shop")) {
+            // The application declares it on another thread.
+            await().until(() -> declaring.operations().schedules("declared").find("nightly").isPresent());
             Reply reply = declaring.call("send", "PUT",
                     ApiServer.PATH + "/queues/declared/schedules/by-name?name=nightly", DAILY);
 
