@@ -1,14 +1,20 @@
 package io.delayqueue.web.dashboard;
 
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
@@ -21,8 +27,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Caches the schedules of all queues that are due next. Reads the queues one after
- * another, at most every ten seconds, and for 200 ms of a request; the next request
- * continues. Thread-safe.
+ * another, then the outcomes of what is shown, at most every ten seconds, and for 200 ms
+ * of a request; the next request continues.
+ * <p>
+ * <strong>Threads.</strong> Those of requests. One of them reads, and the others wait for
+ * its part, but no longer than 200 ms. The lock guards which read is under way, not the
+ * calls of the store.
  */
 final class ScheduleOverviewCache {
 
@@ -41,8 +51,10 @@ final class ScheduleOverviewCache {
 
     private final LongSupplier nanoTime;
 
+    /** Result of the last complete read. Guarded by the cache. */
     private @Nullable Schedules latest;
 
+    /** The read that is not complete. Guarded by the cache. */
     private @Nullable Reading reading;
 
     ScheduleOverviewCache(DelayQueueOperations operations, OccurrenceOutcomes outcomes, LongSupplier nanoTime) {
@@ -53,32 +65,100 @@ final class ScheduleOverviewCache {
 
     /**
      * Returns the schedules: those that were read last, or those of the first queues if
-     * no read has ended yet.
+     * no read has ended yet. If the store does not answer, the last known ones are
+     * returned.
      * @param queues the names of all queues
+     * @throws DelayQueueException if the store cannot be read and no schedules are known
      */
-    synchronized Schedules get(List<String> queues) {
-        Schedules known = this.latest;
-        if (known != null && this.reading == null && age(known) < MAX_AGE) {
-            return known;
+    Schedules get(List<String> queues) {
+        Schedules known;
+        Reading current;
+        CompletableFuture<Schedules> part;
+        boolean reads;
+        synchronized (this) {
+            known = this.latest;
+            if (known != null && this.reading == null && age(known) < MAX_AGE) {
+                return known;
+            }
+            current = current(queues);
+            reads = current.part.isDone();
+            if (reads) {
+                current.part = new CompletableFuture<>();
+            }
+            part = current.part;
         }
-        long begin = this.nanoTime.getAsLong();
-        Reading current = (this.reading != null && begin - this.reading.continuedAt < MAX_AGE) ? this.reading
-                : new Reading(queues, begin);
-        this.reading = null;
-        while (current.isUnfinished() && this.nanoTime.getAsLong() - begin < PART) {
-            current.readNext();
+        if (reads) {
+            read(current, part);
         }
-        if (current.isUnfinished()) {
-            current.continuedAt = this.nanoTime.getAsLong();
+        try {
+            return part.get(PART, TimeUnit.NANOSECONDS);
+        }
+        catch (ExecutionException ex) {
+            if (known != null && ex.getCause() instanceof DelayQueueException) {
+                return known;
+            }
+            throw (ex.getCause() instanceof RuntimeException failure) ? failure : new IllegalStateException(ex);
+        }
+        catch (TimeoutException ex) {
+            return known(current);
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            return known(current);
+        }
+    }
+
+    /** Returns the read to continue. Drops one that no request has continued. */
+    private Reading current(List<String> queues) {
+        long now = this.nanoTime.getAsLong();
+        Reading current = this.reading;
+        if (current == null || (current.part.isDone() && now - current.continuedAt >= MAX_AGE)) {
+            current = new Reading(queues, now);
             this.reading = current;
-            return (known != null) ? known.reading(current.left()) : current.result(false);
         }
-        Schedules read = current.result(true);
-        this.latest = read;
+        return current;
+    }
+
+    /** Reads a part; no other request reads before it has ended. */
+    private void read(Reading current, CompletableFuture<Schedules> part) {
+        try {
+            part.complete(ended(current, current.readPart()));
+        }
+        catch (Throwable ex) {
+            drop(current);
+            part.completeExceptionally(ex);
+        }
+    }
+
+    private synchronized Schedules ended(Reading current, Schedules read) {
+        current.read = read;
+        current.continuedAt = this.nanoTime.getAsLong();
+        if (read.left() > 0) {
+            return known(current);
+        }
+        if (this.reading == current) { // not cleared meanwhile
+            this.latest = read;
+            this.reading = null;
+        }
         return read;
     }
 
-    /** Discards what was read. */
+    private synchronized void drop(Reading current) {
+        if (this.reading == current) {
+            this.reading = null;
+        }
+    }
+
+    /** Returns what to show while a read is not complete. */
+    private synchronized Schedules known(Reading current) {
+        Schedules known = this.latest;
+        return (known != null) ? known.reading(current.read.left()) : current.read;
+    }
+
+    /**
+     * Discards what was read. Does not wait for a read under way, whose result is not
+     * kept.
+     */
     synchronized void clear() {
         this.latest = null;
         this.reading = null;
@@ -93,17 +173,10 @@ final class ScheduleOverviewCache {
         return (schedule.nextAt() != null) ? schedule.nextAt() : Instant.MAX;
     }
 
-    private List<Entry> withOutcomes(List<ScheduleStatus> schedules) {
-        Map<String, Map<String, OccurrenceOutcome>> byQueue = new HashMap<>();
-        schedules.stream()
-            .collect(Collectors.groupingBy(ScheduleStatus::queue))
-            .forEach((queue, some) -> byQueue.put(queue, this.outcomes.find(queue, some)));
-        return schedules.stream()
-            .map((one) -> new Entry(one, byQueue.getOrDefault(one.queue(), Map.of()).get(one.name())))
-            .toList();
-    }
-
-    /** Reads the queues one after another. Guarded by the cache. */
+    /**
+     * Reads the queues one after another, then the outcomes of the schedules that are
+     * shown. One thread at a time uses it.
+     */
     private final class Reading {
 
         private final List<String> queues;
@@ -116,31 +189,61 @@ final class ScheduleOverviewCache {
 
         private final long begunAt;
 
+        private int next;
+
+        /** Schedules by queue whose outcomes are still to be read. */
+        private final Deque<Map.Entry<String, List<ScheduleStatus>>> open = new ArrayDeque<>();
+
+        private final Map<String, Map<String, OccurrenceOutcome>> outcomesByQueue = new HashMap<>();
+
+        /** Result of the current or last part. Guarded by the cache. */
+        private CompletableFuture<Schedules> part;
+
+        /** What the parts that have ended have read. Guarded by the cache. */
+        private Schedules read;
+
         /**
-         * When a request last ended its part. A read that no request continues is
-         * dropped.
+         * When a part last ended. A read that no request continues is dropped. Guarded by
+         * the cache.
          */
         private long continuedAt;
-
-        private int next;
 
         Reading(List<String> queues, long begunAt) {
             this.queues = queues;
             this.begunAt = begunAt;
             this.continuedAt = begunAt;
+            this.read = new Schedules(List.of(), List.of(), List.of(), queues.size(), begunAt);
+            this.part = CompletableFuture.completedFuture(this.read);
         }
 
-        boolean isUnfinished() {
-            return this.next < this.queues.size();
+        private int left() {
+            return this.queues.size() - this.next + this.open.size();
         }
 
-        int left() {
-            return this.queues.size() - this.next;
+        Schedules readPart() {
+            LongSupplier nanoTime = ScheduleOverviewCache.this.nanoTime;
+            long begin = nanoTime.getAsLong();
+            while (left() > 0 && nanoTime.getAsLong() - begin < PART) {
+                readNext();
+            }
+            return result();
+        }
+
+        private void readNext() {
+            Map.Entry<String, List<ScheduleStatus>> withoutOutcomes = this.open.poll();
+            if (withoutOutcomes != null) {
+                readOutcomes(withoutOutcomes.getKey(), withoutOutcomes.getValue());
+                return;
+            }
+            readSchedules(this.queues.get(this.next));
+            this.next++;
+            if (this.next == this.queues.size()) {
+                this.open.addAll(sent(shown(sorted())).entrySet());
+            }
         }
 
         /** Leaves out a queue that cannot be read, unless the whole store is away. */
-        void readNext() {
-            String queue = this.queues.get(this.next);
+        private void readSchedules(String queue) {
             try {
                 SchedulePage page = ScheduleOverviewCache.this.operations.schedules(queue).list(null, MAX_OF_QUEUE);
                 this.found.addAll(page.schedules());
@@ -154,23 +257,47 @@ final class ScheduleOverviewCache {
             catch (DelayQueueException ex) {
                 this.unread.add(queue);
             }
-            this.next++;
         }
 
-        /**
-         * Returns what was read.
-         * @param complete whether to add the outcomes
-         */
-        Schedules result(boolean complete) {
-            List<ScheduleStatus> sorted = new ArrayList<>(this.found);
-            sorted.sort(Comparator.comparing(ScheduleOverviewCache::next));
-            List<ScheduleStatus> shown = sorted.subList(0, Math.min(MAX_SCHEDULES, sorted.size()));
+        /** Leaves out the outcomes of a queue that cannot be read, like its schedules. */
+        private void readOutcomes(String queue, List<ScheduleStatus> schedules) {
+            try {
+                this.outcomesByQueue.put(queue, ScheduleOverviewCache.this.outcomes.find(queue, schedules));
+            }
+            catch (StoreUnavailableException ex) {
+                throw ex;
+            }
+            catch (DelayQueueException ex) {
+                this.outcomesByQueue.put(queue, Map.of());
+            }
+        }
+
+        private List<ScheduleStatus> sorted() {
+            return this.found.stream().sorted(Comparator.comparing(ScheduleOverviewCache::next)).toList();
+        }
+
+        private static List<ScheduleStatus> shown(List<ScheduleStatus> sorted) {
+            return sorted.subList(0, Math.min(MAX_SCHEDULES, sorted.size()));
+        }
+
+        /** Returns those that have sent an occurrence, by queue. */
+        private static Map<String, List<ScheduleStatus>> sent(List<ScheduleStatus> schedules) {
+            return schedules.stream()
+                .filter((one) -> one.lastAt() != null)
+                .collect(Collectors.groupingBy(ScheduleStatus::queue, LinkedHashMap::new, Collectors.toList()));
+        }
+
+        private Schedules result() {
+            List<ScheduleStatus> sorted = sorted();
+            List<ScheduleStatus> shown = shown(sorted);
             Set<String> withMore = new LinkedHashSet<>(this.more);
             sorted.subList(shown.size(), sorted.size()).forEach((one) -> withMore.add(one.queue()));
-            List<Entry> entries = complete ? withOutcomes(shown)
-                    : shown.stream().map((one) -> new Entry(one, null)).toList();
-            return new Schedules(entries, List.copyOf(withMore), List.copyOf(this.unread), left(),
-                    this.begunAt);
+            List<Entry> entries = shown.stream().map((one) -> new Entry(one, outcome(one))).toList();
+            return new Schedules(entries, List.copyOf(withMore), List.copyOf(this.unread), left(), this.begunAt);
+        }
+
+        private @Nullable OccurrenceOutcome outcome(ScheduleStatus one) {
+            return this.outcomesByQueue.getOrDefault(one.queue(), Map.of()).get(one.name());
         }
 
     }
@@ -196,7 +323,8 @@ final class ScheduleOverviewCache {
      * Holds a schedule.
      *
      * @param schedule the schedule
-     * @param outcome what became of its last occurrence; {@code null} if none was sent
+     * @param outcome what became of its last occurrence; {@code null} if none was sent,
+     * or if it was not read
      */
     record Entry(ScheduleStatus schedule, @Nullable OccurrenceOutcome outcome) {
     }

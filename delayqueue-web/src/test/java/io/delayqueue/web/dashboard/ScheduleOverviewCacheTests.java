@@ -4,10 +4,18 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import io.delayqueue.DeadLetterOperations;
+import io.delayqueue.DeadLetterPage;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.ScheduleDefinition;
@@ -16,12 +24,15 @@ import io.delayqueue.SchedulePage;
 import io.delayqueue.ScheduleStatus;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.web.dashboard.OccurrenceOutcome.State;
 import io.delayqueue.web.dashboard.ScheduleOverviewCache.Schedules;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.ArgumentMatchers.anyString;
+import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.reset;
@@ -32,6 +43,8 @@ import static org.mockito.Mockito.verify;
 class ScheduleOverviewCacheTests {
 
     private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
+
+    private static final Duration LIMIT = Duration.ofMinutes(1);
 
     private final DelayQueueOperations operations = mock();
 
@@ -50,6 +63,26 @@ class ScheduleOverviewCacheTests {
     private static ScheduleStatus schedule(String queue, String name, @Nullable Duration next) {
         return new ScheduleStatus(queue, ScheduleDefinition.cron(name, "@daily").build(), "{}", null, false,
                 (next != null) ? NOW.plus(next) : null, null, 0, Map.of(), List.of());
+    }
+
+    /** Adds a queue whose schedule has sent an occurrence, which has ended. */
+    private void queueWithOutcome(String queue) {
+        queue(queue, null, new ScheduleStatus(queue, ScheduleDefinition.cron("of-" + queue, "@daily").build(), "{}",
+                null, false, NOW.plusSeconds(60), NOW, 1, Map.of(), List.of()));
+        DeadLetterOperations none = mock();
+        given(none.list(null, 100)).willReturn(new DeadLetterPage(List.of(), null));
+        given(this.operations.deadLetters(queue)).willReturn(none);
+    }
+
+    private static Map<String, State> outcomes(Schedules read) {
+        return read.entries()
+            .stream()
+            .filter((entry) -> entry.outcome() != null)
+            .collect(Collectors.toMap((entry) -> entry.schedule().name(), (entry) -> entry.outcome().state()));
+    }
+
+    private static StoreUnavailableException away() {
+        return new StoreUnavailableException("no answer", Effect.NONE, new IllegalStateException());
     }
 
     private static List<String> names(Schedules read) {
@@ -165,13 +198,120 @@ class ScheduleOverviewCacheTests {
 
     @Test
     void aStoreThatIsAwayFailsTheReadAndTheNextOneTriesAgain() {
-        given(this.operations.schedules("a"))
-            .willThrow(new StoreUnavailableException("no answer", Effect.NONE, new IllegalStateException()));
+        given(this.operations.schedules("a")).willThrow(away());
         assertThatThrownBy(() -> this.cache.get(List.of("a"))).isInstanceOf(StoreUnavailableException.class);
         reset(this.operations);
         queue("a", null, schedule("a", "one", Duration.ZERO));
 
         assertThat(names(this.cache.get(List.of("a")))).containsExactly("one");
+    }
+
+    @Test
+    void outcomesAreReadInPartsToo() {
+        List<String> queues = List.of("a", "b", "c");
+        queues.forEach(this::queueWithOutcome);
+        given(this.operations.find(anyString(), anyString())).willAnswer((call) -> {
+            this.nanos.addAndGet(TimeUnit.MILLISECONDS.toNanos(150));
+            return Optional.empty();
+        });
+
+        Schedules first = this.cache.get(queues);
+        Schedules second = this.cache.get(queues);
+
+        assertThat(names(first)).containsExactly("of-a", "of-b", "of-c");
+        assertThat(first.left()).isEqualTo(1);
+        assertThat(outcomes(first)).isEqualTo(Map.of("of-a", State.ENDED, "of-b", State.ENDED));
+        assertThat(second.left()).isZero();
+        assertThat(outcomes(second)).isEqualTo(Map.of("of-a", State.ENDED, "of-b", State.ENDED, "of-c", State.ENDED));
+        verify(this.operations, times(3)).find(anyString(), anyString());
+    }
+
+    @Test
+    void schedulesOfAQueueWhoseOutcomesCannotBeReadAreShownWithoutThem() {
+        queueWithOutcome("a");
+        queueWithOutcome("broken");
+        given(this.operations.find(eq("broken"), anyString()))
+            .willThrow(new StoreRefusedException("WRONGTYPE", Effect.NONE, null));
+
+        Schedules read = this.cache.get(List.of("a", "broken"));
+
+        assertThat(names(read)).containsExactly("of-a", "of-broken");
+        assertThat(outcomes(read)).isEqualTo(Map.of("of-a", State.ENDED));
+        assertThat(read.left()).isZero();
+    }
+
+    @Test
+    void theLastKnownSchedulesAreShownWhileTheStoreIsAway() {
+        queueWithOutcome("a");
+        Schedules known = this.cache.get(List.of("a"));
+        this.nanos.addAndGet(TimeUnit.SECONDS.toNanos(11));
+        given(this.operations.find(anyString(), anyString())).willThrow(away());
+
+        Schedules shown = this.cache.get(List.of("a"));
+
+        assertThat(shown).isEqualTo(known);
+        assertThat(this.cache.age(shown)).isEqualTo(TimeUnit.SECONDS.toNanos(11));
+    }
+
+    @Test
+    void aRequestDoesNotWaitForTheCallOfAnother() {
+        Hanging hanging = new Hanging();
+        given(queue("a", null).list(null, 20)).willAnswer((call) -> hanging.page(schedule("a", "one", Duration.ZERO)));
+        CompletableFuture<Schedules> reads = CompletableFuture.supplyAsync(() -> this.cache.get(List.of("a")));
+        hanging.awaitCall();
+
+        CompletableFuture<Schedules> other = CompletableFuture.supplyAsync(() -> this.cache.get(List.of("a")));
+
+        assertThat(other).succeedsWithin(LIMIT).returns(1, Schedules::left);
+        assertThat(reads).isNotDone();
+        hanging.answer();
+        assertThat(reads).succeedsWithin(LIMIT).returns(0, Schedules::left);
+        assertThat(hanging.calls()).isEqualTo(1);
+    }
+
+    @Test
+    void aChangeDoesNotWaitForACallAndItsResultIsNotKept() {
+        Hanging hanging = new Hanging();
+        given(queue("a", null).list(null, 20)).willAnswer((call) -> hanging.page(schedule("a", "one", Duration.ZERO)));
+        CompletableFuture<Schedules> reads = CompletableFuture.supplyAsync(() -> this.cache.get(List.of("a")));
+        hanging.awaitCall();
+
+        assertThat(CompletableFuture.runAsync(this.cache::clear)).succeedsWithin(LIMIT);
+
+        hanging.answer();
+        assertThat(reads).succeedsWithin(LIMIT);
+        this.cache.get(List.of("a"));
+        assertThat(hanging.calls()).isEqualTo(2);
+    }
+
+    /** Holds calls of the store back until they are answered. */
+    private static final class Hanging {
+
+        private final Semaphore arrived = new Semaphore(0);
+
+        private final CountDownLatch answered = new CountDownLatch(1);
+
+        private final AtomicInteger calls = new AtomicInteger();
+
+        SchedulePage page(ScheduleStatus one) throws InterruptedException {
+            this.calls.incrementAndGet();
+            this.arrived.release();
+            this.answered.await();
+            return new SchedulePage(List.of(one), null);
+        }
+
+        void awaitCall() {
+            this.arrived.acquireUninterruptibly();
+        }
+
+        void answer() {
+            this.answered.countDown();
+        }
+
+        int calls() {
+            return this.calls.get();
+        }
+
     }
 
 }
