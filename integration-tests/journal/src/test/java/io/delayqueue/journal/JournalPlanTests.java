@@ -207,7 +207,10 @@ class JournalPlanTests {
         assertThat(claimed).containsExactlyElementsOf(LongStream.rangeClosed(1001, 1010).boxed().toList());
     }
 
-    /** The work of nodes in each second costs nothing while millions of rows are due later. */
+    /**
+     * The work of nodes in each second costs nothing while millions of rows are due
+     * later.
+     */
     @Test
     void nothingIsReadIfNothingIsOverdue() {
         insert(1, ROWS, 0);

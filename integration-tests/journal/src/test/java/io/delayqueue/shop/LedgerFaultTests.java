@@ -97,7 +97,8 @@ class LedgerFaultTests {
     }
 
     /**
-     * P1: without the database a send fails and stores nothing, while handlers go on; the rows of handled messages are deleted when the database is back.
+     * P1: without the database a send fails and stores nothing, while handlers go on; the
+     * rows of handled messages are deleted when the database is back.
      */
     @Test
     void messagesAreHandledWhileTheDatabaseIsAway() {

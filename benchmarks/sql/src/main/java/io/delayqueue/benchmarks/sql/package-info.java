@@ -1,4 +1,6 @@
-/** Holds the least rows of a journal, and the code that contenders with a database share. */
+/**
+ * Holds the least rows of a journal, and the code that contenders with a database share.
+ */
 @NullMarked
 package io.delayqueue.benchmarks.sql;
 
