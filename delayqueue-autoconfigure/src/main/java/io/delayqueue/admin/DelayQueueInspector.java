@@ -42,12 +42,12 @@ public interface DelayQueueInspector {
     QueuePage queues(@Nullable String cursor, int limit);
 
     /**
-     * Removes a queue from the list if it is empty, not paused, and none of the
-     * {@link #nodes()} listens to it. A process that uses it a minute later or after that
-     * adds it again.
+     * Removes a queue from the list if it is empty, not paused, has no schedules, and
+     * none of the {@link #nodes()} listens to it. A process that uses it a minute later
+     * or after that adds it again.
      * @param queue the queue
      * @return {@code false} if it is not listed, holds messages or dead letters, is
-     * paused, or has a listener
+     * paused, or has schedules or a listener
      */
     boolean forget(String queue);
 

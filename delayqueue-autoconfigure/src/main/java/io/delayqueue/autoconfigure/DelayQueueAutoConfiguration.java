@@ -126,9 +126,10 @@ public final class DelayQueueAutoConfiguration {
     @ConditionalOnBean(QueueInspector.class)
     @ConditionalOnMissingBean(DelayQueueInspector.class)
     InspectorTemplate delayQueueInspector(QueueInspector inspector, ObjectProvider<QueueRegistry> queues,
-            ObjectProvider<NodeRegistry> nodes, PartitionLayouts partitions, DelayQueueProperties properties) {
+            ObjectProvider<NodeRegistry> nodes, PartitionLayouts partitions, LocalSchedules schedules,
+            DelayQueueProperties properties) {
         return new InspectorTemplate(inspector, queues.getIfAvailable(() -> QueueRegistry.NONE),
-                nodes.getIfAvailable(() -> NodeRegistry.NONE), partitions, properties.answerLimit());
+                nodes.getIfAvailable(() -> NodeRegistry.NONE), partitions, schedules.store(), properties.answerLimit());
     }
 
     @Bean

@@ -22,6 +22,7 @@ import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.QueueRegistrar;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.template.InspectorTemplate;
+import io.delayqueue.store.schedule.ScheduleStore;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.Lifecycle;
@@ -55,7 +56,7 @@ record DelayQueueSystemStore(StoreComponents components, DelayQueueInspector ins
                         builder.settings()
                             .localSchedules(store.schedules(), builder.codec(), builder.applicationName())),
                 new InspectorTemplate(store.queueInspector(), store.queueRegistry(), store.nodeRegistry(), layouts,
-                        builder.settings().answerLimit()),
+                        store.schedules(), builder.settings().answerLimit()),
                 new InMemoryIntegrityChecker(), store.nodeRegistry(), null, null, null);
     }
 
@@ -68,12 +69,12 @@ record DelayQueueSystemStore(StoreComponents components, DelayQueueInspector ins
         PartitionLayouts layouts = builder.layouts(new RedisPartitionLayoutStore(access));
         QueueRegistry queues = new RedisQueueRegistry(access);
         NodeRegistry nodes = new RedisNodeRegistry(access);
+        ScheduleStore schedules = new RedisScheduleStore(access);
         return new DelayQueueSystemStore(
                 new StoreComponents(new RedisMessageStore(access), new RedisMessageInspector(access, builder.codec()),
                         wakeUps, layouts, builder.events(), new QueueRegistrar(queues, System::nanoTime),
-                        properties.localSchedules(new RedisScheduleStore(access), builder.codec(),
-                                builder.applicationName())),
-                new InspectorTemplate(new RedisQueueInspector(access), queues, nodes, layouts,
+                        properties.localSchedules(schedules, builder.codec(), builder.applicationName())),
+                new InspectorTemplate(new RedisQueueInspector(access), queues, nodes, layouts, schedules,
                         properties.answerLimit()),
                 new RedisIntegrityChecker(access, () -> connections, builder.codec()), nodes,
                 new ServerCheckLifecycle(new RedisServerCheck(access, template(connections), properties.wakeup()),

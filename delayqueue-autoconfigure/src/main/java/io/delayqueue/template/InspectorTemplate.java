@@ -41,6 +41,7 @@ import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.QueueInspector;
 import io.delayqueue.store.QueueRegistry;
 import io.delayqueue.store.routing.PartitionLayouts;
+import io.delayqueue.store.schedule.ScheduleStore;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -61,6 +62,8 @@ public final class InspectorTemplate implements DelayQueueInspector {
 
     private final PartitionLayouts layouts;
 
+    private final ScheduleStore schedules;
+
     private final BlockingStoreCalls calls;
 
     private final QueueScanner scanner;
@@ -80,14 +83,16 @@ public final class InspectorTemplate implements DelayQueueInspector {
      * @param registry the queue registry
      * @param nodes the node registry
      * @param layouts caches the layouts of queues
+     * @param schedules reads whether a queue has schedules
      * @param waitLimit longest time to wait for the answers of one call
      */
     public InspectorTemplate(QueueInspector inspector, QueueRegistry registry, NodeRegistry nodes,
-            PartitionLayouts layouts, Duration waitLimit) {
+            PartitionLayouts layouts, ScheduleStore schedules, Duration waitLimit) {
         this.inspector = inspector;
         this.registry = registry;
         this.nodes = nodes;
         this.layouts = layouts;
+        this.schedules = schedules;
         this.calls = new BlockingStoreCalls(waitLimit);
         this.scanner = new QueueScanner(inspector, this.calls);
         this.search = new IdSearch(inspector, layouts, this.calls);
@@ -156,7 +161,12 @@ public final class InspectorTemplate implements DelayQueueInspector {
 
     private boolean isUnused(String queue) {
         QueueOverview overview = overview(queue);
-        return overview.scheduled() + overview.leased() + overview.dead() == 0 && !overview.paused();
+        return overview.scheduled() + overview.leased() + overview.dead() == 0 && !overview.paused()
+                && !hasSchedules(queue);
+    }
+
+    private boolean hasSchedules(String queue) {
+        return !this.calls.await(this.schedules.list(new QueueName(queue), null, 1), "forget").schedules().isEmpty();
     }
 
     private boolean isListenedTo(String queue) {

@@ -33,7 +33,10 @@ import static io.delayqueue.store.schedule.ScheduleRecord.NONE;
  */
 public final class ScheduleChanger {
 
-    /** How long a declaration counts after the last call of its application. */
+    /**
+     * How long a declaration counts after the last call of its application, as
+     * {@code KEPT} of declare-schedules.lua.
+     */
     static final Duration DECLARED = Duration.ofHours(1);
 
     /**

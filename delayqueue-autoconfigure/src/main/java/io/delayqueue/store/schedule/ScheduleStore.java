@@ -85,8 +85,8 @@ public interface ScheduleStore {
     CompletableFuture<Boolean> change(QueueName queue, ScheduleChange change);
 
     /**
-     * Records which definitions a node declares, and removes schedules that were declared
-     * and are not any more.
+     * Records which definitions a node declares, and removes schedules whose declarations
+     * have ended. A store in memory removes none, as it ends with its process.
      * @param owner the application
      * @param removes whether schedules of the owner are removed that none of its nodes
      * has declared for an hour in which it had live nodes

@@ -12,6 +12,7 @@ import java.util.stream.IntStream;
 
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.MessageSummary;
+import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.admin.DueForecast;
 import io.delayqueue.admin.IdSearchPage;
@@ -83,6 +84,9 @@ class InspectorIntegrationTests {
         assertThat(this.inspector.queues(null, 100).queues()).contains("paused");
         assertThat(this.inspector.forget("paused")).isFalse();
         this.sender.queue().resume("paused");
+        this.sender.queue().schedules("paused").put(ScheduleDefinition.cron("daily", "@daily").build());
+        assertThat(this.inspector.forget("paused")).isFalse();
+        this.sender.queue().schedules("paused").remove("daily");
         assertThat(this.inspector.forget("paused")).isTrue();
         Applications.await(() -> assertThat(this.inspector.nodes()).hasSize(1));
         assertThat(this.inspector.forget("orders")).isFalse();

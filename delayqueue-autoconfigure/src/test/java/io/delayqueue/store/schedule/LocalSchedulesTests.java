@@ -1,5 +1,8 @@
 package io.delayqueue.store.schedule;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 import io.delayqueue.QueueName;
@@ -44,6 +47,15 @@ class LocalSchedulesTests {
 
         assertThat(unnamed.isNamed()).isFalse();
         assertThat(output.getAll()).containsOnlyOnce("Set spring.application.name").contains("Schedule 'one'");
+    }
+
+    /** The script removes what the application may remove by a call. */
+    @Test
+    void aDeclarationCountsForTheSameTimeInJavaAndInLua() throws IOException {
+        try (InputStream script = getClass().getResourceAsStream("/io/delayqueue/redis/declare-schedules.lua")) {
+            assertThat(new String(script.readAllBytes(), StandardCharsets.UTF_8)).containsPattern(
+                    "local LIVE, KEPT, DEFINITIONS = \\d+, %d,".formatted(ScheduleChanger.DECLARED.toMillis()));
+        }
     }
 
     /** The pages of queues ask for schedules, also of a store that has none. */

@@ -114,16 +114,13 @@ public final class QueueRoutes {
     private ServerResponse forget(ApiRequest request) {
         request.onlyQuery();
         QueueName queue = request.queue();
-        boolean forgotten = this.audit.of(request.change("forget", null), () -> {
-            if (hasSchedules(this.operations, queue.value())) {
-                throw new ProblemException(new Problem(Kind.QUEUE_IN_USE, "Queue '%s' has schedules".formatted(queue)));
-            }
-            return this.inspector.forget(queue.value());
-        }, (answer) -> answer ? 1 : 0);
+        boolean forgotten = this.audit.of(request.change("forget", null), () -> this.inspector.forget(queue.value()),
+                (answer) -> answer ? 1 : 0);
         if (!forgotten) {
             QueueExistenceCheck.overview(this.inspector, queue);
             throw new ProblemException(new Problem(Kind.QUEUE_IN_USE,
-                    "Queue '%s' holds messages or dead letters, is paused, or has a listener".formatted(queue)));
+                    "Queue '%s' holds messages or dead letters, is paused, or has schedules or a listener"
+                        .formatted(queue)));
         }
         return Responses.done();
     }

@@ -58,6 +58,8 @@ class ScheduleRoutesTests {
 
     @Test
     void aScheduleThatIsNotReadableIsListedApartAndHoldsItsQueue() {
+        DelayQueueOperations operations = ApiServer.shared().bean(DelayQueueOperations.class);
+        operations.cancel("broken-reports", operations.send("broken-reports", "x", Duration.ofDays(1)).id());
         QueueName queue = new QueueName("broken-reports");
         ScheduleStore store = ApiServer.shared().bean(StoreComponents.class).schedules().store();
         long due = Instant.now().plus(Duration.ofDays(1)).toEpochMilli();
@@ -75,7 +77,7 @@ class ScheduleRoutesTests {
         assertThat(forgotten.status()).isEqualTo(409);
         assertThat(forgotten.body()).contains("has schedules");
 
-        ApiServer.shared().bean(DelayQueueOperations.class).schedules("broken-reports").remove("broken");
+        operations.schedules("broken-reports").remove("broken");
     }
 
     @Test

@@ -29,6 +29,7 @@ import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.NodeRegistry;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.routing.PartitionLayouts;
+import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.template.InspectorTemplate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -74,7 +75,7 @@ class InspectorMeasurement {
             DelayQueueInspector inspector = new InspectorTemplate(new RedisQueueInspector(redis),
                     new RedisQueueRegistry(redis), NodeRegistry.NONE,
                     new PartitionLayouts(new RedisPartitionLayoutStore(redis), (queue) -> 0, System::nanoTime),
-                    Duration.ofMinutes(1));
+                    ScheduleStore.NONE, Duration.ofMinutes(1));
             List<String> queues = inspector.queues(null, QUEUES).queues();
             measure("the list of " + QUEUES + " queues", server,
                     () -> assertThat(inspector.queues(null, QUEUES).queues()).hasSize(QUEUES));
