@@ -171,7 +171,7 @@ public class DocumentationExamplesTests {
     @Test
     void yamlCanBeBound() {
         List<Block> blocks = DocumentationBlocks.in("yaml");
-        assertThat(blocks).hasSizeGreaterThan(8).allSatisfy((block) -> {
+        assertThat(blocks).hasSizeGreaterThan(9).allSatisfy((block) -> {
             Map<String, Object> properties = new TreeMap<>();
             block.properties().forEach((name, value) -> properties.put((String) name, value));
             assertThat(properties).isNotEmpty();

@@ -22,7 +22,6 @@ import io.delayqueue.ReceivedMessage;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.fixtures.store.TemplateFakeStore;
-import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.routing.PartitionLayouts;
@@ -387,16 +386,6 @@ class ReceiverTests {
     }
 
     @Test
-    void anExpiredMessageIsPublishedIfItIsKept() {
-        DeadLetterEvent death = new DeadLetterEvent("q", "old", "old~1", 0, "expired");
-        this.store.deadLettered.add(death);
-
-        assertThat(this.template.receive("q", Duration.ZERO)).isEmpty();
-
-        assertThat(this.templates.events).containsExactly(death);
-    }
-
-    @Test
     void aMessageThatFailedTooOftenIsDeadLetteredWithoutAnotherFailure() {
         this.store.put("q", "a", 3, 0, false, ENVELOPE);
 
@@ -445,22 +434,6 @@ class ReceiverTests {
         assertThat(releases).hasValue(1);
     }
 
-    @Test
-    void aMessageThatExpiresOnItsWayIsReleased() {
-        this.store.put("q", "a", 0, 0, false, ENVELOPE);
-        this.store.expire("q", "a", Duration.ofMillis(1500));
-        this.store.answers = (call, effect) -> {
-            Object answer = effect.get();
-            this.nanos.addAndGet(call.startsWith("claim") ? Duration.ofSeconds(2).toNanos() : 0);
-            this.store.expire("q", "a", Duration.ofHours(1));
-            return CompletableFuture.completedFuture(answer);
-        };
-
-        assertThat(this.frozen.receive("q", Duration.ZERO)).isPresent();
-
-        assertThat(this.store.calls).containsExactly("claim q 1", "release a as before", "claim q 1");
-    }
-
     /** The second claim is the one after listening, so the caller waits next. */
     private CountDownLatch looksTwice() {
         CountDownLatch claims = new CountDownLatch(2);
@@ -481,21 +454,6 @@ class ReceiverTests {
 
     private static StoreUnavailableException away() {
         return new StoreUnavailableException("away", Effect.UNKNOWN, null);
-    }
-
-    @Test
-    void aPollContinuesWhileClaimsOnlyRemoveExpiredMessages() {
-        AtomicInteger claims = new AtomicInteger();
-        this.store.put("q", "a", 0, 0, false, ENVELOPE);
-        Instant now = Instant.ofEpochMilli(TemplateFixture.runningMillis());
-        this.store.answers = (call, effect) -> {
-            boolean removes = call.startsWith("claim") && claims.incrementAndGet() < 3;
-            return CompletableFuture
-                .completedFuture(removes ? new ClaimResult(List.of(), now, now, 100, List.of()) : effect.get());
-        };
-
-        assertThat(this.template.receive("q", Duration.ZERO)).isPresent();
-        assertThat(claims).hasValue(3);
     }
 
 }

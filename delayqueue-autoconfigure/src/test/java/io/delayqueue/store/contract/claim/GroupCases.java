@@ -12,7 +12,7 @@ import io.delayqueue.RedriveResult;
 import io.delayqueue.fixtures.store.ClaimValues;
 import io.delayqueue.fixtures.store.ClaimedMessageValues;
 import io.delayqueue.fixtures.store.StoreCases;
-import io.delayqueue.fixtures.store.StoreDriver;
+import io.delayqueue.fixtures.store.WakeUpProbe;
 import io.delayqueue.fixtures.store.StoreFixture;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
@@ -309,10 +309,10 @@ public abstract class GroupCases extends StoreCases {
     void wakeWorkersWhenTheirHeadIsAcknowledged() {
         this.dq.threeOfAGroup();
         Lease lease = this.dq.claimOne();
-        try (StoreDriver.Bell bell = this.dq.listen()) {
+        try (WakeUpProbe probe = this.dq.listen()) {
             this.dq.acknowledge(lease);
 
-            assertThat(bell.rings()).isTrue();
+            assertThat(probe.awaitNotification()).isTrue();
         }
     }
 
@@ -322,10 +322,10 @@ public abstract class GroupCases extends StoreCases {
         this.dq.send(grouped("g", "y", Duration.ZERO));
         this.dq.retry(this.dq.claimOne());
         this.dq.claim();
-        try (StoreDriver.Bell bell = this.dq.listen()) {
+        try (WakeUpProbe probe = this.dq.listen()) {
             this.dq.cancel("x");
 
-            assertThat(bell.rings()).isTrue();
+            assertThat(probe.awaitNotification()).isTrue();
         }
     }
 
@@ -334,10 +334,10 @@ public abstract class GroupCases extends StoreCases {
         this.dq.threeOfAGroup();
         Lease lease = this.dq.claimOne();
         this.dq.claim();
-        try (StoreDriver.Bell bell = this.dq.listen()) {
+        try (WakeUpProbe probe = this.dq.listen()) {
             this.dq.deadLetter(lease);
 
-            assertThat(bell.rings()).isTrue();
+            assertThat(probe.awaitNotification()).isTrue();
         }
     }
 
@@ -347,10 +347,10 @@ public abstract class GroupCases extends StoreCases {
         this.dq.send(grouped("g", "y", Duration.ZERO));
         this.dq.retry(this.dq.claimOne());
         this.dq.claim();
-        try (StoreDriver.Bell bell = this.dq.listen()) {
+        try (WakeUpProbe probe = this.dq.listen()) {
             this.dq.reschedule("x", LEASE);
 
-            assertThat(bell.rings()).isTrue();
+            assertThat(probe.awaitNotification()).isTrue();
         }
     }
 

@@ -9,7 +9,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.ResumeResult;
 import io.delayqueue.fixtures.store.ClaimValues;
 import io.delayqueue.fixtures.store.StoreCases;
-import io.delayqueue.fixtures.store.StoreDriver.Bell;
+import io.delayqueue.fixtures.store.WakeUpProbe;
 import io.delayqueue.fixtures.store.StoreFixture;
 import io.delayqueue.fixtures.store.StoreValues;
 import io.delayqueue.store.ClaimRequest;
@@ -109,10 +109,10 @@ public abstract class PauseCases extends StoreCases {
         this.dq.due();
         pause();
         this.dq.claim();
-        try (Bell bell = this.dq.listen()) {
+        try (WakeUpProbe probe = this.dq.listen()) {
             assertThat(layouts().resume(NAME).join()).isEqualTo(ResumeResult.RESUMED);
 
-            assertThat(bell.rings()).isTrue();
+            assertThat(probe.awaitNotification()).isTrue();
         }
         assertThat(this.dq.claim().ids()).hasSize(1);
         assertThat(layouts().resume(NAME).join()).isEqualTo(ResumeResult.NOT_PAUSED);

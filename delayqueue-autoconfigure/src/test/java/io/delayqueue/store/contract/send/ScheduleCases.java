@@ -11,7 +11,7 @@ import io.delayqueue.ScheduleSkip;
 import io.delayqueue.SkipReason;
 import io.delayqueue.fixtures.store.ScheduleValues;
 import io.delayqueue.fixtures.store.StoreCases;
-import io.delayqueue.fixtures.store.StoreDriver.Bell;
+import io.delayqueue.fixtures.store.WakeUpProbe;
 import io.delayqueue.fixtures.store.StoreFixture;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.schedule.Firing;
@@ -372,13 +372,13 @@ public abstract class ScheduleCases extends StoreCases {
 
     @Test
     void wakesWorkersAndNotifiesNodes() {
-        try (Bell bell = this.dq.listen()) {
+        try (WakeUpProbe probe = this.dq.listen()) {
             put(null, fresh());
-            assertThat(bell.rings()).isTrue();
+            assertThat(probe.awaitNotification()).isTrue();
             fire(send(fresh()));
-            assertThat(bell.rings()).isTrue();
+            assertThat(probe.awaitNotification()).isTrue();
             this.contract.schedules().resign(QUEUE.queue(), NODE).join();
-            assertThat(bell.rings()).isTrue();
+            assertThat(probe.awaitNotification()).isTrue();
         }
     }
 

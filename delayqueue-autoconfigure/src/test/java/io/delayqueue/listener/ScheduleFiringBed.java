@@ -1,0 +1,227 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.QueueName;
+import io.delayqueue.ScheduleDefinition;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.fixtures.ManualNanoClock;
+import io.delayqueue.listener.poll.ManualTimer;
+import io.delayqueue.memory.InMemoryMessageStore;
+import io.delayqueue.store.MessageEventRecorderFactory;
+import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.schedule.DeclarationResult;
+import io.delayqueue.store.schedule.Firing;
+import io.delayqueue.store.schedule.LocalSchedules;
+import io.delayqueue.store.schedule.ScheduleChange;
+import io.delayqueue.store.schedule.ScheduleChanger;
+import io.delayqueue.store.schedule.ScheduleCursor;
+import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.ScheduleStep;
+import io.delayqueue.store.schedule.ScheduleStore;
+import io.delayqueue.store.schedule.StepOutcome;
+import io.delayqueue.store.schedule.StoredSchedule;
+import io.delayqueue.store.schedule.StoredSchedulePage;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Provides tests with two nodes that fire schedules on one store, whose clock the test
+ * moves.
+ */
+abstract class ScheduleFiringBed {
+
+    static final QueueName QUEUE = new QueueName("reports");
+
+    static final Duration SAFETY_POLL = Duration.ofSeconds(5);
+
+    static final Duration MINUTE = Duration.ofMinutes(1);
+
+    final ManualNanoClock clock = new ManualNanoClock();
+
+    final ManualTimer timer = new ManualTimer(this.clock);
+
+    /** How far the clock of the store is ahead of that of the nodes. */
+    Duration step = Duration.ZERO;
+
+    final EnvelopeCodec codec = new EnvelopeCodec(JsonMapper.builder().build());
+
+    final InMemoryMessageStore store = new InMemoryMessageStore(this.codec,
+            () -> Duration.between(Instant.EPOCH, this.clock.instant().plus(this.step)).toNanos()
+                    / TimeUnit.MICROSECONDS.toNanos(1));
+
+    final Node one = new Node();
+
+    final Node two = new Node();
+
+    static ScheduleDefinition minutely() {
+        return ScheduleDefinition.fixedRate("minutely", MINUTE).build();
+    }
+
+    void put(Node node) {
+        new ScheduleChanger(node.schedules).put(QUEUE, minutely(), node.schedules.codec().write(minutely(), "{}"))
+            .join();
+        settle();
+    }
+
+    /** Moves the clock, and answers calls at the time at which they are made. */
+    void advance(Duration time) {
+        Duration step = Duration.ofMillis(10);
+        for (Duration left = time; left.compareTo(Duration.ZERO) > 0; left = left.minus(step)) {
+            this.timer.advance(step);
+            settle();
+        }
+    }
+
+    void settle() {
+        for (int i = 0; i < 6; i++) {
+            this.timer.runDue();
+        }
+    }
+
+    ScheduleRecord state() {
+        return this.store.schedules().find(QUEUE, "minutely").join().state();
+    }
+
+    List<Long> sent() {
+        List<Long> sent = new ArrayList<>(this.one.sent);
+        sent.addAll(this.two.sent);
+        return sent.stream().sorted().toList();
+    }
+
+    static List<Long> minutes(int count) {
+        List<Long> minutes = new ArrayList<>();
+        for (int i = 1; i <= count; i++) {
+            minutes.add(ManualNanoClock.START.plus(MINUTE.multipliedBy(i)).toEpochMilli());
+        }
+        return minutes;
+    }
+
+    /** Represents a process that uses the store. */
+    final class Node implements ScheduleStore {
+
+        final LocalSchedules schedules = new LocalSchedules(this, ScheduleFiringBed.this.codec,
+                LocalSchedules.MISFIRE_THRESHOLD, "reporting");
+
+        final List<Long> sent = new ArrayList<>();
+
+        ScheduleFiring firing;
+
+        int calls;
+
+        /** Calls that try to advance schedules. */
+        int attempts;
+
+        int declarations;
+
+        Duration latency = Duration.ZERO;
+
+        /** The answer to {@code find}; {@code null} for that of the store. */
+        @Nullable CompletableFuture<StoredSchedule> found;
+
+        @Nullable Thread changedBy;
+
+        boolean dead;
+
+        boolean losesReplies;
+
+        /** Whether steps have no effect, and what is due remains. */
+        boolean ignoresSteps;
+
+        boolean hidesDue;
+
+        void firing() {
+            this.firing = new ScheduleFiring(this.schedules, ScheduleFiringBed.this.store, ScheduleFiringBed.this.timer,
+                    SAFETY_POLL, MessageEventRecorderFactory.NONE);
+        }
+
+        void start() {
+            firing();
+            this.firing.add(QUEUE);
+        }
+
+        <T> CompletableFuture<T> away() {
+            return CompletableFuture
+                .failedFuture(new StoreUnavailableException("The store is away", Effect.UNKNOWN, null));
+        }
+
+        @Override
+        public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
+            this.calls++;
+            this.attempts += steps.isEmpty() ? 0 : 1;
+            if (this.dead) {
+                return away();
+            }
+            return answer(queue, node, steps).thenCompose(this::delayed);
+        }
+
+        CompletableFuture<Firing> delayed(Firing answer) {
+            CompletableFuture<Firing> delayed = new CompletableFuture<>();
+            if (this.latency.isZero()) {
+                delayed.complete(answer);
+            }
+            else {
+                ScheduleFiringBed.this.timer.after(this.latency, () -> delayed.complete(answer));
+            }
+            return delayed;
+        }
+
+        CompletableFuture<Firing> answer(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
+            if (this.ignoresSteps || this.hidesDue) {
+                List<StepOutcome> stale = steps.stream().map((step) -> StepOutcome.STALE).toList();
+                return ScheduleFiringBed.this.store.schedules()
+                    .fire(queue, node, List.of())
+                    .thenApply((answer) -> new Firing(answer.now(), answer.nextAt(), answer.firingNode(),
+                            answer.firedAt(), answer.count(), stale, this.hidesDue ? Map.of() : answer.due()));
+            }
+            return ScheduleFiringBed.this.store.schedules().fire(queue, node, steps).thenCompose((answer) -> {
+                for (int i = 0; i < steps.size(); i++) {
+                    if (answer.outcomes().get(i).equals(StepOutcome.SENT)) {
+                        this.sent.add(steps.get(i).next());
+                    }
+                }
+                return this.losesReplies ? away() : CompletableFuture.completedFuture(answer);
+            });
+        }
+
+        @Override
+        public CompletableFuture<Boolean> resign(QueueName queue, String node) {
+            return ScheduleFiringBed.this.store.schedules().resign(queue, node);
+        }
+
+        @Override
+        public CompletableFuture<Boolean> change(QueueName queue, ScheduleChange change) {
+            this.changedBy = Thread.currentThread();
+            return ScheduleFiringBed.this.store.schedules().change(queue, change);
+        }
+
+        @Override
+        public CompletableFuture<DeclarationResult> declare(QueueName queue, String owner, boolean removes,
+                Map<String, String> fingerprints) {
+            this.declarations++;
+            if (this.dead) {
+                return away();
+            }
+            return ScheduleFiringBed.this.store.schedules().declare(queue, owner, removes, fingerprints);
+        }
+
+        @Override
+        public CompletableFuture<StoredSchedule> find(QueueName queue, String name) {
+            return (this.found != null) ? this.found : ScheduleFiringBed.this.store.schedules().find(queue, name);
+        }
+
+        @Override
+        public CompletableFuture<StoredSchedulePage> list(QueueName queue, ScheduleCursor after, int limit) {
+            return ScheduleFiringBed.this.store.schedules().list(queue, after, limit);
+        }
+
+    }
+
+}
