@@ -157,7 +157,7 @@ public class DocumentationTests {
 
     @Test
     void everyScriptIsExplained() throws IOException {
-        String page = read(ROOT.resolve("docs/how-it-works.md"));
+        String page = read(ROOT.resolve("docs/how-it-works.md")) + read(ROOT.resolve("docs/internals/storage.md"));
         try (Stream<Path> scripts = Files.list(SCRIPTS)) {
             assertThat(scripts.map((script) -> script.getFileName().toString()))
                 .allSatisfy((script) -> assertThat(page).contains("`" + script + "`"));
