@@ -48,7 +48,7 @@ final class TesterMessageStore extends DelegatingMessageStore {
 
     private final Faults faults;
 
-    private final Map<QueueName, TokenGuard> tokens = new ConcurrentHashMap<>();
+    private final Map<QueueName, LeaseTokenSequence> tokens = new ConcurrentHashMap<>();
 
     TesterMessageStore(MessageStore store, VirtualTimeEngine.Parts parts) {
         super(store);
@@ -58,8 +58,8 @@ final class TesterMessageStore extends DelegatingMessageStore {
         this.faults = parts.faults();
     }
 
-    private TokenGuard tokens(Partition partition) {
-        return this.tokens.computeIfAbsent(partition.queue(), (queue) -> new TokenGuard());
+    private LeaseTokenSequence tokens(Partition partition) {
+        return this.tokens.computeIfAbsent(partition.queue(), (queue) -> new LeaseTokenSequence());
     }
 
     /** Forgets the tokens that were given. */
@@ -113,8 +113,8 @@ final class TesterMessageStore extends DelegatingMessageStore {
 
     @Override
     public CompletableFuture<ClaimResult> claim(Partition partition, ClaimRequest request) {
-        TokenGuard guard = tokens(partition);
-        TokenGuard.Moment moment = guard.moment(this.time.millis(), request.leaseTime());
+        LeaseTokenSequence guard = tokens(partition);
+        LeaseTokenSequence.Moment moment = guard.moment(this.time.millis(), request.leaseTime());
         ClaimRequest distinct = new ClaimRequest(request.limit(), moment.lease(), request.policy(), request.bid(),
                 request.usualLease());
         return call("claim", () -> this.time.within(moment.micros(), () -> store().claim(partition, distinct)), () -> {

@@ -71,7 +71,7 @@ public final class Dashboard {
         RouteTable routes = new RouteTable(path + "/data");
         AuditPublisher audit = new AuditPublisher(events::publishEvent);
         // First, as it has more of a queue than the API.
-        DashboardRoutes own = new DashboardRoutes(services);
+        OverviewRoutes own = new OverviewRoutes(services);
         own.addTo(routes);
         ScheduleBoardRoutes schedules = new ScheduleBoardRoutes(services, own::queues);
         schedules.addTo(routes);

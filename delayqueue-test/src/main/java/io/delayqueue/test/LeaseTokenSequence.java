@@ -21,7 +21,7 @@ import io.delayqueue.store.Lease;
  * <p>
  * <strong>Threads.</strong> Any.
  */
-final class TokenGuard {
+final class LeaseTokenSequence {
 
     private static final int MICROS = 1000;
 

@@ -31,7 +31,7 @@ import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
 
 /** Serves the data of the dashboard that the API does not have. */
-final class DashboardRoutes {
+final class OverviewRoutes {
 
     private static final int MAX_DETAIL = 500;
 
@@ -56,7 +56,7 @@ final class DashboardRoutes {
 
     private final @Nullable JournalOperations journal;
 
-    DashboardRoutes(DashboardServices services) {
+    OverviewRoutes(DashboardServices services) {
         this.operations = services.operations();
         this.inspector = services.inspector();
         this.server = services.server();

@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Verifies that no value of a message is given again after the message was sent again.
  */
-class TokenGuardTests {
+class LeaseTokenSequenceTests {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
 
@@ -28,7 +28,7 @@ class TokenGuardTests {
 
     private static final int MICROS = 1000;
 
-    private final TokenGuard guard = new TokenGuard();
+    private final LeaseTokenSequence guard = new LeaseTokenSequence();
 
     @Test
     void idThatExpiresAgainAtOneTimeGetsAnotherDeadLetter() {
@@ -46,7 +46,7 @@ class TokenGuardTests {
     void messageThatIsClaimedAgainAtOneTimeGetsAnotherToken() {
         Set<Long> tokens = new HashSet<>();
         for (int i = 0; i < 2 * MICROS; i++) {
-            TokenGuard.Moment moment = this.guard.moment(NOW, LEASE);
+            LeaseTokenSequence.Moment moment = this.guard.moment(NOW, LEASE);
             long token = micros(moment) + TimeUnit.NANOSECONDS.toMicros(moment.lease().toNanos());
             this.guard.claimed(claimed(token));
             this.guard.sent(List.of("order-1"));
@@ -60,12 +60,12 @@ class TokenGuardTests {
     void claimIsPossibleWhenTheLeasesOfManyResentMessagesEnd() {
         messageThatIsClaimedAgainAtOneTimeGetsAnotherToken();
 
-        TokenGuard.Moment moment = this.guard.moment(NOW + LEASE.toMillis(), LEASE);
+        LeaseTokenSequence.Moment moment = this.guard.moment(NOW + LEASE.toMillis(), LEASE);
 
         assertThat(moment.micros()).isBetween(0, MICROS - 1);
     }
 
-    private static long micros(TokenGuard.Moment moment) {
+    private static long micros(LeaseTokenSequence.Moment moment) {
         return TimeUnit.MILLISECONDS.toMicros(NOW) + moment.micros();
     }
 
