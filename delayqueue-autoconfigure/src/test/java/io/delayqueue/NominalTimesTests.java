@@ -16,6 +16,7 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -67,6 +68,7 @@ class NominalTimesTests {
     /** A local time has none, one or two offsets: each is an occurrence. */
     @ParameterizedTest
     @MethodSource("zonesAndExpressions")
+    @Tag("long")
     void areTheInstantsOfAllMatchingLocalTimesOverTenYears(String zone, String cron) {
         ZoneId id = ZoneId.of(zone);
         TreeSet<Instant> expected = new TreeSet<>();
@@ -87,6 +89,7 @@ class NominalTimesTests {
      */
     @ParameterizedTest
     @ValueSource(strings = { "Europe/Berlin", "America/New_York", "America/Sao_Paulo", "Asia/Kathmandu" })
+    @Tag("long")
     void areThoseOfSpringWhereClocksChangeByAnHour(String zone) {
         ZoneId id = ZoneId.of(zone);
         for (String cron : EXPRESSIONS.keySet()) {
@@ -133,6 +136,7 @@ class NominalTimesTests {
     }
 
     @Test
+    @Tag("long")
     void ofASecondlyExpressionDoNotDriftInAMillionOccurrences() {
         NominalTimes times = new NominalTimes("* * * * * *", null, ZoneId.of("Europe/Berlin"));
         Instant start = Instant.parse("2026-03-29T00:00:00Z");

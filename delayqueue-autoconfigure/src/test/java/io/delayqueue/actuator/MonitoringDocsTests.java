@@ -52,7 +52,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
+import static org.mockito.BDDMockito.willAnswer;
 import static org.mockito.Mockito.mock;
 
 /** Checks that dashboard, alerts and the table of meters refer to existing meters. */
@@ -219,6 +221,10 @@ class MonitoringDocsTests {
         Intake intake = mock(Intake.class);
         given(intake.scheduler()).willReturn(new IntakeScheduler("kafka:late", new QueueName("orders"),
                 new EnvelopeCodec(JsonMapper.shared()), mock(DelayQueueOperations.class), System::nanoTime));
+        willAnswer((call) -> {
+            call.<Runnable>getArgument(0).run();
+            return null;
+        }).given(intake).stop(any());
         return new IntakeGroup(List.of(intake));
     }
 

@@ -15,6 +15,7 @@ import io.delayqueue.test.DeclaredScheduleTests.Reports;
 import io.delayqueue.test.autoconfigure.DelayQueueTest;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
@@ -44,6 +45,7 @@ class DeclaredScheduleTests {
     }
 
     @Test
+    @Tag("long")
     void firesEachDayOfAYear() {
         assertThat(this.tester.advance(Duration.ofDays(365))).hasSucceeded(365).hasNoOthers();
 

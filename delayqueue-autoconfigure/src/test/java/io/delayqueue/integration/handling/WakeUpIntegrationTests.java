@@ -105,6 +105,7 @@ class WakeUpIntegrationTests {
     }
 
     @Test
+    @Tag("matrix")
     void aWaitingReceiveIsWokenToo() throws Exception {
         Application receiver = this.applications.withoutHandler(redis, Applications.NO_SAFETY_POLL);
         Application sender = this.applications.withoutHandler(redis);

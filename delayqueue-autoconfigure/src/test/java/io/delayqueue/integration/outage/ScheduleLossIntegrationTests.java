@@ -57,6 +57,7 @@ class ScheduleLossIntegrationTests {
     }
 
     @Test
+    @Tag("matrix")
     void declaredSchedulesAreBackAndTheGapIsRecorded() {
         Application application = this.applications.start(Reporting.class, Applications.at(this.redis.port()));
         Pulses pulses = application.context().getBean(Pulses.class);

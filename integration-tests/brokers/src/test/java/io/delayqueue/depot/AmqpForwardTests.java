@@ -195,6 +195,7 @@ class AmqpForwardTests extends DepotTestBase {
      * often.
      */
     @Test
+    @Tag("matrix")
     void aMemoryAlarmCausesNoCopyForEachProbe(CapturedOutput output) {
         assumeTrue(this.broker.server() instanceof RabbitMqServer, "Only RabbitMQ has alarms");
         RabbitMqServer server = (RabbitMqServer) this.broker.server();

@@ -84,6 +84,7 @@ class JournalClockTests {
      * the clock of the database was set back by an hour meanwhile.
      */
     @EachDatabase
+    @Tag("matrix")
     void aClockThatIsSetBackDelaysNoRequest(ShopDatabase database) {
         if (database == ShopDatabase.H2) {
             return; // takes the time of this process

@@ -40,6 +40,7 @@ class ModeChangeTests {
      * nothing is restored later; after that the queue is an ordinary one.
      */
     @Test
+    @Tag("matrix")
     void aLedgerThatIsLeftEndsWithItsMessages() {
         String url = ShopDatabase.POSTGRESQL.url();
         this.shop = ShopApplication.start(this.redis, url, "delayqueue.listener.auto-startup=false");
