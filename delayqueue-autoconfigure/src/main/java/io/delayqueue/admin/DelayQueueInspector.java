@@ -2,9 +2,11 @@ package io.delayqueue.admin;
 
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.admin.QueueActivity.Lateness;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -100,11 +102,35 @@ public interface DelayQueueInspector {
 
     /**
      * Counts the waiting messages of a queue by when they become due: in the next hour by
-     * minute, in the next day by hour, in the next week by day.
+     * minute, in the next day by hour, in the next two weeks by day.
      * @param queue the queue
      * @return the counts
      */
     DueHistogram dueHistogram(String queue);
+
+    /**
+     * Returns what all nodes together did with all queues within the last three hours, by
+     * minute. The backlogs are those of the queues with recorded activity.
+     * @return the activity
+     */
+    QueueActivity activity();
+
+    /**
+     * Returns what all nodes together did with a queue within the last three hours, by
+     * minute. Counts handlers of listeners; messages that are received or consumed over
+     * HTTP are not counted.
+     * @param queue the queue
+     * @return the activity; not recorded if no node has reported the queue within six
+     * hours, or if there are too many queues
+     */
+    QueueActivity activity(String queue);
+
+    /**
+     * Returns how late handlers started on all nodes within the current minute and the
+     * one before.
+     * @return the lateness by queue, without queues whose handlers did not start
+     */
+    Map<String, Lateness> lateness();
 
     /**
      * Finds messages and dead letters by the beginning of their ids, part by part. There

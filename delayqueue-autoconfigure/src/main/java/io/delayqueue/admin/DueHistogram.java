@@ -5,8 +5,8 @@ import java.util.List;
 
 /**
  * Holds when the waiting messages of a queue become due: in the next hour by minute, in
- * the next day by hour, in the next week by day. The three series begin at the current
- * minute or hour, so they overlap: a message of the next hour is in each of them.
+ * the next day by hour, in the next two weeks by day. The three series begin at the
+ * current minute or hour, so they overlap: a message of the next hour is in each of them.
  *
  * @param queue the queue
  * @param now the store's time of the answer
@@ -14,7 +14,7 @@ import java.util.List;
  * @param minutes 60 minutes, each from its beginning on the clock; the first is the
  * current one
  * @param hours 24 hours, each from its beginning in UTC; the first is the current one
- * @param days seven spans of 24 hours, from the beginning of the current hour
+ * @param days 14 spans of 24 hours, from the beginning of the current hour
  * @param later messages that are due after the last day
  * @param waitingInGroup messages that wait in their group, regardless of their due time
  * @see DelayQueueInspector#dueHistogram

@@ -10,6 +10,7 @@ import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.memory.MicrosClock;
 import io.delayqueue.redis.RedisMessageInspector;
 import io.delayqueue.redis.RedisMessageStore;
+import io.delayqueue.redis.RedisActivityStore;
 import io.delayqueue.redis.RedisNodeRegistry;
 import io.delayqueue.redis.RedisPartitionLayoutStore;
 import io.delayqueue.redis.RedisQueueInspector;
@@ -24,6 +25,7 @@ import io.delayqueue.redis.wakeup.RedisWakeUps;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.ActivityStore;
 import io.delayqueue.store.NodeRegistry;
 import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.QueueInspector;
@@ -126,10 +128,13 @@ public final class DelayQueueAutoConfiguration {
     @ConditionalOnBean(QueueInspector.class)
     @ConditionalOnMissingBean(DelayQueueInspector.class)
     InspectorTemplate delayQueueInspector(QueueInspector inspector, ObjectProvider<QueueRegistry> queues,
-            ObjectProvider<NodeRegistry> nodes, PartitionLayouts partitions, LocalSchedules schedules,
-            DelayQueueProperties properties) {
-        return new InspectorTemplate(inspector, queues.getIfAvailable(() -> QueueRegistry.NONE),
-                nodes.getIfAvailable(() -> NodeRegistry.NONE), partitions, schedules.store(), properties.answerLimit());
+            ObjectProvider<NodeRegistry> nodes, ObjectProvider<ActivityStore> activity, PartitionLayouts partitions,
+            LocalSchedules schedules, DelayQueueProperties properties) {
+        return new InspectorTemplate(
+                new InspectorTemplate.Stores(inspector, queues.getIfAvailable(() -> QueueRegistry.NONE),
+                        nodes.getIfAvailable(() -> NodeRegistry.NONE),
+                        activity.getIfAvailable(() -> ActivityStore.NONE), schedules.store()),
+                partitions, properties.answerLimit());
     }
 
     @Bean
@@ -231,6 +236,13 @@ public final class DelayQueueAutoConfiguration {
 
         @Bean
         @ConditionalOnBean(RedisMessageStore.class)
+        @ConditionalOnMissingBean(ActivityStore.class)
+        RedisActivityStore delayQueueActivityStore(RedisScriptExecutor redis) {
+            return new RedisActivityStore(redis);
+        }
+
+        @Bean
+        @ConditionalOnBean(RedisMessageStore.class)
         @ConditionalOnMissingBean(SecretStore.class)
         RedisSecretStore delayQueueSecretStore(RedisScriptExecutor redis) {
             return new RedisSecretStore(redis);
@@ -325,6 +337,13 @@ public final class DelayQueueAutoConfiguration {
         @ConditionalOnMissingBean(NodeRegistry.class)
         NodeRegistry delayQueueNodeRegistry(InMemoryMessageStore store) {
             return store.nodeRegistry();
+        }
+
+        @Bean
+        @ConditionalOnBean(InMemoryMessageStore.class)
+        @ConditionalOnMissingBean(ActivityStore.class)
+        ActivityStore delayQueueActivityStore(InMemoryMessageStore store) {
+            return store.activityStore();
         }
 
         @Bean

@@ -5,6 +5,8 @@ import java.util.stream.Stream;
 import io.delayqueue.DelayedListenerErrorHandler;
 import io.delayqueue.QueueName;
 import io.delayqueue.actuator.StatisticsCache;
+import io.delayqueue.listener.ActivityReporter;
+import io.delayqueue.listener.BacklogCounter;
 import io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor;
 import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
@@ -13,12 +15,14 @@ import io.delayqueue.listener.handler.HandlerMethodFactory;
 import io.delayqueue.listener.handler.HandlerTransactions;
 import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.observation.MessageObservations;
+import io.delayqueue.store.ActivityStore;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.NodeRegistry;
 import io.delayqueue.store.QueueInspector;
 import io.delayqueue.store.QueueRegistry;
 import io.delayqueue.store.RemoteConsumerQueues;
 import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.store.routing.UnconsumedQueueCheck;
 
@@ -133,10 +137,23 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     NodeHeartbeat delayQueueNodeHeartbeat(ObjectProvider<NodeRegistry> nodes, DelayedListenerRegistry registry,
-            Environment environment, ObjectProvider<UnconsumedQueueCheck> unconsumed) {
+            Environment environment, ObjectProvider<UnconsumedQueueCheck> unconsumed,
+            ObjectProvider<ActivityReporter> activity) {
         return new NodeHeartbeat(nodes.getIfAvailable(() -> NodeRegistry.NONE),
                 NodeHeartbeat.thisProcess(environment.getProperty("spring.application.name", "application")),
-                registry::listeners, System::nanoTime, () -> unconsumed.ifAvailable(UnconsumedQueueCheck::refresh));
+                registry::listeners, System::nanoTime, () -> {
+                    unconsumed.ifAvailable(UnconsumedQueueCheck::refresh);
+                    activity.ifAvailable(ActivityReporter::report);
+                });
+    }
+
+    @Bean
+    @ConditionalOnBean({ QueueInspector.class, ActivityStore.class })
+    @ConditionalOnMissingBean
+    ActivityReporter delayQueueActivityReporter(ActivityStore store, DelayedListenerRegistry registry,
+            QueueInspector inspector, PartitionLayouts layouts) {
+        return new ActivityReporter(store, registry::listeners, new BacklogCounter(inspector, layouts),
+                System::nanoTime);
     }
 
     @Bean

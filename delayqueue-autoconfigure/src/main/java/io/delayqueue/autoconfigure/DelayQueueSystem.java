@@ -4,6 +4,7 @@ import java.util.stream.Stream;
 
 import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.admin.DelayQueueIntegrityChecker;
+import io.delayqueue.listener.ActivityReporter;
 import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.NodeHeartbeat;
@@ -49,8 +50,8 @@ public class DelayQueueSystem implements SmartLifecycle, AutoCloseable {
         this.worker = new DelayedListenerLifecycle(store.components(), this.listeners, builder.context(),
                 builder.runtimeSettings(),
                 new NodeHeartbeat(store.nodes(), NodeHeartbeat.thisProcess(builder.application()),
-                        this.listeners::listeners, System::nanoTime, () -> {
-                        }));
+                        this.listeners::listeners, System::nanoTime, new ActivityReporter(store.activity(),
+                                this.listeners::listeners, store.backlogs(), System::nanoTime)::report));
     }
 
     static DelayQueueSystem named(String name, BeanFactory beans) {

@@ -2,9 +2,11 @@ package io.delayqueue.autoconfigure;
 
 import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.admin.DelayQueueIntegrityChecker;
+import io.delayqueue.listener.BacklogCounter;
 import io.delayqueue.memory.InMemoryIntegrityChecker;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.memory.MicrosClock;
+import io.delayqueue.redis.RedisActivityStore;
 import io.delayqueue.redis.RedisMessageInspector;
 import io.delayqueue.redis.RedisMessageStore;
 import io.delayqueue.redis.RedisNodeRegistry;
@@ -16,6 +18,7 @@ import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.check.RedisIntegrityChecker;
 import io.delayqueue.redis.check.RedisServerCheck;
 import io.delayqueue.redis.wakeup.RedisWakeUps;
+import io.delayqueue.store.ActivityStore;
 import io.delayqueue.store.NodeRegistry;
 import io.delayqueue.store.QueueRegistry;
 import io.delayqueue.store.routing.PartitionLayouts;
@@ -39,13 +42,16 @@ import org.springframework.data.redis.serializer.RedisSerializer;
  * @param inspector inspects queues
  * @param integrityChecker checks the integrity of the stored data
  * @param nodes the registry that this process reports its listeners to
+ * @param activity the store that this process reports the activity of its listeners to
+ * @param backlogs counts the messages of queues
  * @param check the check of the server; {@code null} if there is none
  * @param wakeUps the subscription; {@code null} if there is none
  * @param access the access to the server; {@code null} if there is none
  */
 record DelayQueueSystemStore(StoreComponents components, DelayQueueInspector inspector,
-        DelayQueueIntegrityChecker integrityChecker, NodeRegistry nodes, @Nullable Lifecycle check,
-        @Nullable RedisWakeUps wakeUps, @Nullable RedisScriptExecutor access) {
+        DelayQueueIntegrityChecker integrityChecker, NodeRegistry nodes, ActivityStore activity,
+        BacklogCounter backlogs, @Nullable Lifecycle check, @Nullable RedisWakeUps wakeUps,
+        @Nullable RedisScriptExecutor access) {
 
     static DelayQueueSystemStore inMemory(DelayQueueSystemBuilder builder) {
         InMemoryMessageStore store = new InMemoryMessageStore(builder.codec(), new MicrosClock());
@@ -55,9 +61,12 @@ record DelayQueueSystemStore(StoreComponents components, DelayQueueInspector ins
                 new StoreComponents(store, store, store, layouts, builder.events(), registrar,
                         builder.settings()
                             .localSchedules(store.schedules(), builder.codec(), builder.applicationName())),
-                new InspectorTemplate(store.queueInspector(), store.queueRegistry(), store.nodeRegistry(), layouts,
-                        store.schedules(), builder.settings().answerLimit()),
-                new InMemoryIntegrityChecker(), store.nodeRegistry(), null, null, null);
+                new InspectorTemplate(
+                        new InspectorTemplate.Stores(store.queueInspector(), store.queueRegistry(),
+                                store.nodeRegistry(), store.activityStore(), store.schedules()),
+                        layouts, builder.settings().answerLimit()),
+                new InMemoryIntegrityChecker(), store.nodeRegistry(), store.activityStore(),
+                new BacklogCounter(store.queueInspector(), layouts), null, null, null);
     }
 
     static DelayQueueSystemStore onRedis(DelayQueueSystemBuilder builder, RedisConnectionFactory connections,
@@ -70,13 +79,16 @@ record DelayQueueSystemStore(StoreComponents components, DelayQueueInspector ins
         QueueRegistry queues = new RedisQueueRegistry(access);
         NodeRegistry nodes = new RedisNodeRegistry(access);
         ScheduleStore schedules = new RedisScheduleStore(access);
+        RedisQueueInspector inspector = new RedisQueueInspector(access);
+        RedisActivityStore activity = new RedisActivityStore(access);
         return new DelayQueueSystemStore(
                 new StoreComponents(new RedisMessageStore(access), new RedisMessageInspector(access, builder.codec()),
                         wakeUps, layouts, builder.events(), new QueueRegistrar(queues, System::nanoTime),
                         properties.localSchedules(schedules, builder.codec(), builder.applicationName())),
-                new InspectorTemplate(new RedisQueueInspector(access), queues, nodes, layouts, schedules,
-                        properties.answerLimit()),
-                new RedisIntegrityChecker(access, () -> connections, builder.codec()), nodes,
+                new InspectorTemplate(new InspectorTemplate.Stores(inspector, queues, nodes, activity, schedules),
+                        layouts, properties.answerLimit()),
+                new RedisIntegrityChecker(access, () -> connections, builder.codec()), nodes, activity,
+                new BacklogCounter(inspector, layouts),
                 new ServerCheckLifecycle(new RedisServerCheck(access, template(connections), properties.wakeup()),
                         properties.commandTimeout()),
                 wakeUps, access);

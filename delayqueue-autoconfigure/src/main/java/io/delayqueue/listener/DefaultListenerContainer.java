@@ -13,7 +13,6 @@ import java.util.stream.Collectors;
 import io.delayqueue.QueueName;
 import io.delayqueue.listener.handler.HandlerOutage;
 import io.delayqueue.listener.poll.HandlerConcurrencyLimiter;
-import io.delayqueue.listener.poll.ListenerCounters;
 import io.delayqueue.listener.poll.ListenerSettings;
 import io.delayqueue.listener.poll.ListenerStatistics;
 import io.delayqueue.listener.poll.PartitionBinding;
@@ -46,8 +45,6 @@ final class DefaultListenerContainer implements ListenerContainer {
 
     private final List<PartitionBinding> bindings;
 
-    private final ListenerCounters counters;
-
     private boolean wanted;
 
     private volatile boolean paused;
@@ -60,10 +57,9 @@ final class DefaultListenerContainer implements ListenerContainer {
      * Creates a container that starts with the application if all its queues do.
      * @param bindings one for each queue, at least one
      */
-    DefaultListenerContainer(String id, List<PartitionBinding> bindings, ListenerCounters counters) {
+    DefaultListenerContainer(String id, List<PartitionBinding> bindings) {
         this.id = id;
         this.bindings = List.copyOf(bindings);
-        this.counters = counters;
         this.wanted = bindings.stream().allMatch((binding) -> binding.settings().autoStartup());
     }
 
@@ -201,8 +197,18 @@ final class DefaultListenerContainer implements ListenerContainer {
     }
 
     @Override
+    public Map<String, Long> failures() {
+        return this.bindings.stream()
+            .collect(Collectors.toMap((binding) -> binding.queue().value(),
+                    (binding) -> binding.counters().snapshot().failed()));
+    }
+
+    @Override
     public ListenerStatistics statistics() {
-        return this.counters.snapshot();
+        return this.bindings.stream()
+            .map((binding) -> binding.counters().snapshot())
+            .reduce(ListenerStatistics::plus)
+            .orElseThrow();
     }
 
     /**

@@ -202,11 +202,9 @@ public class DelayedListenerRegistry {
             throw duplicate(id);
         }
         requireAlone(id, queue, this.containers.values());
-        ListenerCounters counters = new ListenerCounters();
         register(new DefaultListenerContainer(id,
                 List.of(new PartitionBinding(id, Partition.first(queue), settings.apply(this.defaults.apply(queue)),
-                        this.handlers.observed(handler, id), counters, this.events.of(queue, id))),
-                counters));
+                        this.handlers.observed(handler, id), new ListenerCounters(), this.events.of(queue, id)))));
     }
 
     private static void requireAlone(String id, QueueName queue, Collection<? extends ListenerContainer> others) {
@@ -262,16 +260,15 @@ public class DelayedListenerRegistry {
             .stream()
             .map((queue) -> definition.settings().apply(this.defaults.apply(queue)))
             .toList();
-        ListenerCounters counters = new ListenerCounters();
         MessageHandler observed = this.handlers.observed(definition.handler(), id);
         List<PartitionBinding> bindings = new ArrayList<>();
         for (int i = 0; i < settings.size(); i++) {
             QueueName queue = definition.queues().get(i);
             PartitionBinding binding = new PartitionBinding(id, Partition.first(queue), settings.get(i), observed,
-                    counters, this.events.of(queue, id));
+                    new ListenerCounters(), this.events.of(queue, id));
             bindings.add((errorHandler != null) ? binding.with(errorHandler) : binding);
         }
-        return new DefaultListenerContainer(id, bindings, counters);
+        return new DefaultListenerContainer(id, bindings);
     }
 
     /**

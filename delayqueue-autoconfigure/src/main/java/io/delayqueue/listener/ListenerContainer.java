@@ -73,6 +73,9 @@ public interface ListenerContainer {
      */
     Map<String, SortedMap<Long, Long>> lateness();
 
+    /** Returns its failed attempts since its registration, by queue. */
+    Map<String, Long> failures();
+
     /** Returns its counts since its registration. */
     ListenerStatistics statistics();
 

@@ -25,6 +25,7 @@ import io.delayqueue.admin.DueForecast;
 import io.delayqueue.admin.MessageScanPage;
 import io.delayqueue.admin.MessageSelection;
 import io.delayqueue.admin.ScanSelection;
+import io.delayqueue.store.ActivityStore;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.DeadLetterCursor;
@@ -88,6 +89,8 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
     private final MemoryNodeRegistry nodes;
 
+    private final MemoryActivityStore activity;
+
     private final EnvelopeCodec codec;
 
     private final LongSupplier epochMicros;
@@ -101,6 +104,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
         this.codec = codec;
         this.epochMicros = epochMicros;
         this.nodes = new MemoryNodeRegistry(epochMicros);
+        this.activity = new MemoryActivityStore(epochMicros);
     }
 
     @Override
@@ -324,20 +328,23 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
         return this.registry;
     }
 
+    /** Returns the activity of its queues, by minute. */
+    public ActivityStore activityStore() {
+        return this.activity;
+    }
+
     /** Returns the reports of the nodes that use it. */
     public NodeRegistry nodeRegistry() {
         return this.nodes;
     }
 
-    /**
-     * Removes all messages, dead letters and names of queues. The layouts of partitions
-     * remain, as they are settings.
-     */
+    /** Removes all but the layouts of partitions, which are settings. */
     public void clear() {
         this.queues.clear();
         this.journals.clear();
         this.registry.clear();
         this.schedules.clear();
+        this.activity.clear();
     }
 
     /** Returns whether this store is empty, for tests that check for leaks. */

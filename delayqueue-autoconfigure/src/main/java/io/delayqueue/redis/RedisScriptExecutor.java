@@ -216,6 +216,11 @@ public final class RedisScriptExecutor implements AutoCloseable {
         return this.runner.run(script, RedisKeys.ofDirectory(this.namespace), arguments);
     }
 
+    /** Runs a script on what nodes do, by minute. */
+    CompletableFuture<List<Object>> activity(RedisScript script, byte[]... arguments) {
+        return this.runner.run(script, RedisKeys.ofActivity(this.namespace), arguments);
+    }
+
     /** Runs the script that takes the fewest keys. */
     public CompletableFuture<List<Object>> send(Partition partition, byte[]... arguments) {
         return this.sends.run(RedisScripts.SEND, keysOf(partition).ofSend(), arguments);

@@ -25,7 +25,7 @@ record DueBins(List<Instant> minutes, List<Instant> hours, List<Instant> days) {
 
     private static final int HOURS = 24;
 
-    private static final int DAYS = 7;
+    private static final int DAYS = 14;
 
     static DueBins from(Instant now) {
         Instant hour = now.truncatedTo(ChronoUnit.HOURS);

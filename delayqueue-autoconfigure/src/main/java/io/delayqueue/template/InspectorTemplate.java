@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,11 +27,15 @@ import io.delayqueue.admin.MessagePage;
 import io.delayqueue.admin.MessageScanPage;
 import io.delayqueue.admin.MessageSelection;
 import io.delayqueue.admin.NodeStatus;
+import io.delayqueue.admin.QueueActivity;
+import io.delayqueue.admin.QueueActivity.Lateness;
 import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.admin.QueueOverviews;
 import io.delayqueue.admin.QueuePage;
 import io.delayqueue.admin.RetryingCount;
 import io.delayqueue.admin.ScanSelection;
+import io.delayqueue.store.ActivityStore;
+import io.delayqueue.store.LatenessClasses;
 import io.delayqueue.store.ListedMessage;
 import io.delayqueue.store.MessageCursor;
 import io.delayqueue.store.NodeRegistry;
@@ -64,6 +69,8 @@ public final class InspectorTemplate implements DelayQueueInspector {
 
     private final ScheduleStore schedules;
 
+    private final ActivityStore activity;
+
     private final BlockingStoreCalls calls;
 
     private final QueueScanner scanner;
@@ -79,23 +86,20 @@ public final class InspectorTemplate implements DelayQueueInspector {
 
     /**
      * Creates an inspector.
-     * @param inspector reads partitions
-     * @param registry the queue registry
-     * @param nodes the node registry
+     * @param stores hold what it reads
      * @param layouts caches the layouts of queues
-     * @param schedules reads whether a queue has schedules
      * @param waitLimit longest time to wait for the answers of one call
      */
-    public InspectorTemplate(QueueInspector inspector, QueueRegistry registry, NodeRegistry nodes,
-            PartitionLayouts layouts, ScheduleStore schedules, Duration waitLimit) {
-        this.inspector = inspector;
-        this.registry = registry;
-        this.nodes = nodes;
+    public InspectorTemplate(Stores stores, PartitionLayouts layouts, Duration waitLimit) {
+        this.inspector = stores.inspector();
+        this.registry = stores.queues();
+        this.nodes = stores.nodes();
+        this.schedules = stores.schedules();
+        this.activity = stores.activity();
         this.layouts = layouts;
-        this.schedules = schedules;
         this.calls = new BlockingStoreCalls(waitLimit);
-        this.scanner = new QueueScanner(inspector, this.calls);
-        this.search = new IdSearch(inspector, layouts, this.calls);
+        this.scanner = new QueueScanner(this.inspector, this.calls);
+        this.search = new IdSearch(this.inspector, layouts, this.calls);
         this.waitLimit = waitLimit;
     }
 
@@ -244,6 +248,29 @@ public final class InspectorTemplate implements DelayQueueInspector {
     }
 
     @Override
+    public QueueActivity activity() {
+        return this.calls.await(this.reading.read("the activity", () -> this.activity.read(null)), "activity");
+    }
+
+    @Override
+    public QueueActivity activity(String queue) {
+        return this.calls.await(this.activity.read(new QueueName(queue).value()), "activity");
+    }
+
+    @Override
+    public Map<String, Lateness> lateness() {
+        Map<String, Lateness> found = new HashMap<>();
+        this.calls.await(this.reading.read("the activity", this.activity::lateness), "lateness")
+            .forEach((queue, counts) -> {
+                Lateness lateness = LatenessClasses.lateness(counts);
+                if (lateness != null) {
+                    found.put(queue, lateness);
+                }
+            });
+        return found;
+    }
+
+    @Override
     public MessageScanPage scan(String queue, ScanSelection selection, String idPrefix, @Nullable String cursor) {
         return this.scanner.scan(this.calls.await(partitions(new QueueName(queue)), "scan"), selection, idPrefix,
                 cursor);
@@ -300,6 +327,19 @@ public final class InspectorTemplate implements DelayQueueInspector {
         List<CompletableFuture<B>> answers = values.stream().map(call).toList();
         return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new))
             .thenApply((all) -> answers.stream().map(CompletableFuture::join).toList());
+    }
+
+    /**
+     * Bundles the parts of the store that an inspector reads.
+     *
+     * @param inspector reads partitions
+     * @param queues the queue registry
+     * @param nodes the node registry
+     * @param activity the activity of queues
+     * @param schedules reads whether a queue has schedules
+     */
+    public record Stores(QueueInspector inspector, QueueRegistry queues, NodeRegistry nodes, ActivityStore activity,
+            ScheduleStore schedules) {
     }
 
 }

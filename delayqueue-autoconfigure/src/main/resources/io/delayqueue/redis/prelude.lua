@@ -97,6 +97,19 @@
 -- prelude-skips.lua: counts the occurrences of schedules that are skipped
 --   record_skip                 counts some, and keeps the last skips
 --
+-- prelude-activity.lua: reads and writes minutes of activity
+--   minute_of                   a minute as digits
+--   row_name                    the name of its row
+--   row_of                      the row
+--   queue_entry                 the place of a queue
+--   change_row                  changes the cells of queues in a minute
+--   change_total                changes that of all queues together
+--
+-- prelude-activity-queues.lua: gives queues their places in the minutes of activity
+--   add_queue_entry             stores the place of a queue
+--   begin_minute                removes what is old, at the first report of a minute
+--   places_of                   the places of queues, new ones included
+--
 -- KEYS[1]  messages   HASH   id -> stamp + envelope; the stamp is 8 characters: 's' or 'r'
 --                            (scheduled, or replaced an earlier message), then 7 that
 --                            identify the send that stored it; of a message that has a row in

@@ -40,8 +40,7 @@ class DefaultListenerContainerTests {
 
     private final TestBed bed = new TestBed();
 
-    private final DefaultListenerContainer container = new DefaultListenerContainer("l", List.of(this.bed.queue()),
-            this.bed.counters);
+    private final DefaultListenerContainer container = new DefaultListenerContainer("l", List.of(this.bed.queue()));
 
     private final PartitionLayouts partitions = mock(PartitionLayouts.class);
 
@@ -151,7 +150,7 @@ class DefaultListenerContainerTests {
     void startsNoFurtherQueueIfItStopsWhileItStarts() {
         Partition other = Partition.first(new QueueName("other"));
         DefaultListenerContainer both = new DefaultListenerContainer("both",
-                List.of(this.bed.queue(), this.bed.queue().at(other)), this.bed.counters);
+                List.of(this.bed.queue(), this.bed.queue().at(other)));
         when(this.partitions.watch(any(), any())).thenAnswer((call) -> {
             both.stop();
             return (Runnable) () -> {

@@ -76,8 +76,7 @@ class DelayedListenerLifecycleTests {
         DefaultListenerContainer container = new DefaultListenerContainer(id,
                 List.of(new PartitionBinding(id, TestBed.QUEUE, settings, this.bed.handler, this.bed.counters,
                         MessageEventRecorder.NONE)
-                    .with(this.bed.errorHandler)),
-                this.bed.counters);
+                    .with(this.bed.errorHandler)));
         assertThat(this.registry.register(container)).isTrue();
         return container;
     }
@@ -416,11 +415,11 @@ class DelayedListenerLifecycleTests {
         TestBed.await(() -> isGone("m"));
         assertThat(this.registry.listeners()).hasSize(1);
         assertThat(
-                this.registry.register(
-                        new DefaultListenerContainer("late",
-                                List.of(new PartitionBinding("late", TestBed.QUEUE, TestBed.settings(),
-                                        this.bed.handler, this.bed.counters, MessageEventRecorder.NONE)),
-                                this.bed.counters)))
+                this.registry
+                    .register(
+                            new DefaultListenerContainer("late",
+                                    List.of(new PartitionBinding("late", TestBed.QUEUE, TestBed.settings(),
+                                            this.bed.handler, this.bed.counters, MessageEventRecorder.NONE)))))
             .isFalse();
     }
 

@@ -1,6 +1,7 @@
 package io.delayqueue.memory;
 
 import io.delayqueue.fixtures.ManualClock;
+import io.delayqueue.store.ActivityStore;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NodeRegistry;
@@ -50,6 +51,11 @@ class InMemoryMessageStoreTests extends MessageStoreContract {
     @Override
     public NodeRegistry nodes() {
         return this.store.nodeRegistry();
+    }
+
+    @Override
+    public ActivityStore activity() {
+        return this.store.activityStore();
     }
 
     @Override

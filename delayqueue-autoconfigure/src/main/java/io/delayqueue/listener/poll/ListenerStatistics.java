@@ -18,4 +18,12 @@ package io.delayqueue.listener.poll;
  */
 public record ListenerStatistics(long handled, long failed, long retried, long deadLettered, long expired,
         long leasesLost, long redelivered, int running) {
+
+    /** Adds the counts of another queue. */
+    public ListenerStatistics plus(ListenerStatistics other) {
+        return new ListenerStatistics(this.handled + other.handled, this.failed + other.failed,
+                this.retried + other.retried, this.deadLettered + other.deadLettered, this.expired + other.expired,
+                this.leasesLost + other.leasesLost, this.redelivered + other.redelivered, this.running + other.running);
+    }
+
 }

@@ -13,7 +13,7 @@ import io.delayqueue.store.Partition;
  *
  * @param partition the partition that is polled
  * @param errorHandler decides how a message is settled after a failed attempt
- * @param counters the listener's counts, shared by its queues
+ * @param counters the listener's counts of the queue
  * @param events receives the same events, by queue
  * @param lateness how late its handlers began, on all partitions of the queue
  * @param expirations counts expired messages of all partitions, for the log

@@ -57,7 +57,8 @@ final class KeyNameCheck {
         this.partitions = partitions;
         this.form = Pattern.compile(Pattern.quote(namespace) + ":\\{([^{}]*)}:(.*)", Pattern.DOTALL);
         this.other = Pattern.compile(Pattern.quote(namespace) + ":[A-Za-z0-9._:-]+:\\{[^{}]*}:.*", Pattern.DOTALL);
-        this.directory = Arrays.stream(RedisKeys.ofDirectory(namespace))
+        this.directory = Stream.of(RedisKeys.ofDirectory(namespace), RedisKeys.ofActivity(namespace))
+            .flatMap(Arrays::stream)
             .map((key) -> new String(key, StandardCharsets.US_ASCII))
             .collect(Collectors.toSet());
         RedisKeys any = new RedisKeys(namespace, Partition.first(new QueueName("any")));

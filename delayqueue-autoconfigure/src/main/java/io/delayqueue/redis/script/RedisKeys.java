@@ -79,6 +79,14 @@ public final class RedisKeys {
                 bytes(secretOf(namespace)), bytes(stem + "schedules") };
     }
 
+    /**
+     * Returns the keys of what nodes do, by minute; no queue can have the names.
+     */
+    public static byte[][] ofActivity(String namespace) {
+        String stem = namespace + ":{" + DIRECTORY + "}:activity";
+        return new byte[][] { bytes(stem), bytes(stem + "-queues"), bytes(stem + "-nodes") };
+    }
+
     /** Returns the key of the secret that the processes of a namespace share. */
     public static String secretOf(String namespace) {
         return namespace + ":{" + DIRECTORY + "}:secret";

@@ -65,6 +65,12 @@ public final class RedisScripts {
 
     public static final RedisScript NODES = load("nodes");
 
+    public static final RedisScript RECORD_ACTIVITY = load("record-activity");
+
+    public static final RedisScript RECORD_BACKLOG = load("record-backlog");
+
+    public static final RedisScript READ_ACTIVITY = load("read-activity");
+
     public static final RedisScript PARTITIONS = load("partitions");
 
     public static final RedisScript FIRE_SCHEDULES = load("fire-schedules");

@@ -1,14 +1,20 @@
 package io.delayqueue.integration.outage;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
 import io.delayqueue.MessageSummary;
 import io.delayqueue.admin.IntegrityReport;
 import io.delayqueue.admin.MessageSelection;
+import io.delayqueue.admin.QueueActivity.Backlog;
+import io.delayqueue.admin.QueueActivity.Minute;
 import io.delayqueue.admin.ScanSelection;
 import io.delayqueue.fixtures.application.Application;
 import io.delayqueue.fixtures.application.Applications;
+import io.delayqueue.store.ActivityReport;
+import io.delayqueue.store.ActivityStore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -16,8 +22,11 @@ import static org.awaitility.Awaitility.await;
 /** The scripts of reads, and of examinations, for {@link ReplayedScriptTests}. */
 final class ReplayedInspectionCases extends ReplayedCases {
 
+    private final ActivityStore activity;
+
     ReplayedInspectionCases(ReplayedApplication replayed) {
         super(replayed);
+        this.activity = replayed.bean(ActivityStore.class);
     }
 
     @Override
@@ -25,7 +34,8 @@ final class ReplayedInspectionCases extends ReplayedCases {
         return Map.ofEntries(Map.entry("find", this::aLookAtAMessage), Map.entry("statistics", this::aLookAtTheCounts),
                 Map.entry("queues", this::aLookAtTheQueues), Map.entry("messages", this::aListOfMessages),
                 Map.entry("scan", this::aScan), Map.entry("locate", this::aSearchOfAnId),
-                Map.entry("nodes", this::aLookAtTheNodes),
+                Map.entry("nodes", this::aLookAtTheNodes), Map.entry("record-activity", this::aReportOfActivity),
+                Map.entry("record-backlog", this::aCountOfMessages), Map.entry("read-activity", this::aLookAtActivity),
                 Map.entry("inspect-partition", () -> anExamination("inspect-partition")),
                 Map.entry("inspect-messages", () -> anExamination("inspect-messages")));
     }
@@ -84,6 +94,41 @@ final class ReplayedInspectionCases extends ReplayedCases {
         Applications.await(() -> assertThat(this.inspector.nodes()).hasSize(1));
         assertThat(repeated("nodes", () -> this.inspector.nodes())).hasSize(1);
         worker.close();
+    }
+
+    private void aReportOfActivity() {
+        ActivityReport report = new ActivityReport("one", 1, Duration.ZERO, Map.of("orders", started(3)));
+
+        assertThat(repeated("record-activity", () -> this.activity.report(report).join()).leftOut()).isEmpty();
+
+        assertThat(started()).isEqualTo(3);
+    }
+
+    private void aCountOfMessages() {
+        this.activity.report(new ActivityReport("two", 1, Duration.ZERO, Map.of("counted", started(0)))).join();
+        Backlog backlog = new Backlog(1, 2, 3, 4);
+        Instant now = Applications.timeOf(this.redis.commands());
+
+        repeated("record-backlog",
+                () -> this.activity.record(now, Map.of("counted", backlog), true).thenApply((done) -> true).join());
+
+        assertThat(this.activity.read("counted").join().minutes()).extracting(Minute::backlog).contains(backlog);
+    }
+
+    private void aLookAtActivity() {
+        this.activity.report(new ActivityReport("three", 1, Duration.ZERO, Map.of("orders", started(1)))).join();
+
+        assertThat(repeated("read-activity", () -> this.activity.read(null).join()).queues()).contains("orders");
+    }
+
+    private static long[] started(int count) {
+        long[] counts = new long[ActivityReport.FIELDS];
+        counts[0] = count;
+        return counts;
+    }
+
+    private long started() {
+        return this.activity.read("orders").join().minutes().stream().mapToLong(Minute::started).sum();
     }
 
     private void anExamination(String script) {

@@ -12,8 +12,10 @@ import java.util.stream.Stream;
 
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.admin.MessageSelection;
+import io.delayqueue.admin.QueueActivity.Backlog;
 import io.delayqueue.fixtures.store.RightsScenes;
 import io.delayqueue.fixtures.store.RightsStage;
+import io.delayqueue.redis.RedisActivityStore;
 import io.delayqueue.redis.RedisMessageInspector;
 import io.delayqueue.redis.RedisMessageStore;
 import io.delayqueue.redis.RedisNodeRegistry;
@@ -23,6 +25,7 @@ import io.delayqueue.redis.RedisQueueRegistry;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.script.RedisScripts;
 import io.delayqueue.redis.script.ScriptCodec;
+import io.delayqueue.store.ActivityReport;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
@@ -140,6 +143,13 @@ final class RightsCalls {
         this.calls.put("report a node", (own, stage) -> own.nodes().report("another", new byte[] { 'z' }));
         this.calls.put("remove a node", (own, stage) -> own.nodes().remove("node"));
         this.calls.put("list nodes", (own, stage) -> own.nodes().list());
+        this.calls.put("report activity",
+                (own, stage) -> own.activity()
+                    .report(new ActivityReport("another", 1, Duration.ofMinutes(1),
+                            Map.of(QUEUE.queue().value(), new long[ActivityReport.FIELDS]))));
+        this.calls.put("record backlogs", (own, stage) -> own.activity()
+            .record(Instant.EPOCH, Map.of(QUEUE.queue().value(), new Backlog(1, 1, 1, 1)), true));
+        this.calls.put("read activity", (own, stage) -> own.activity().read(QUEUE.queue().value()));
         this.calls.put("add a queue", (own, stage) -> own.queues().add(QUEUE.queue()));
         this.calls.put("remove a queue", (own, stage) -> own.queues().remove(QUEUE.queue()));
         this.calls.put("list queues", (own, stage) -> own.queues().list("", 10));
@@ -182,6 +192,10 @@ final class RightsCalls {
 
         RedisNodeRegistry nodes() {
             return new RedisNodeRegistry(this.redis);
+        }
+
+        RedisActivityStore activity() {
+            return new RedisActivityStore(this.redis);
         }
 
         RedisQueueRegistry queues() {

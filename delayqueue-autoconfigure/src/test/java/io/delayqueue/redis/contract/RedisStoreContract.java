@@ -12,6 +12,7 @@ import io.delayqueue.fixtures.redis.ConnectionFactories;
 import io.delayqueue.fixtures.store.PinnedTimeRunner;
 import io.delayqueue.redis.RedisMessageInspector;
 import io.delayqueue.redis.RedisMessageStore;
+import io.delayqueue.redis.RedisActivityStore;
 import io.delayqueue.redis.RedisNodeRegistry;
 import io.delayqueue.redis.RedisPartitionLayoutStore;
 import io.delayqueue.redis.RedisQueueInspector;
@@ -22,6 +23,7 @@ import io.delayqueue.redis.wakeup.RedisWakeUps;
 import io.delayqueue.redis.wakeup.WakeUpMode;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.ActivityStore;
 import io.delayqueue.store.NodeRegistry;
 import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.QueueInspector;
@@ -96,6 +98,11 @@ abstract class RedisStoreContract extends MessageStoreContract {
     @Override
     public NodeRegistry nodes() {
         return new RedisNodeRegistry(this.redis);
+    }
+
+    @Override
+    public ActivityStore activity() {
+        return new RedisActivityStore(this.redis);
     }
 
     @Override

@@ -11,6 +11,7 @@ import io.delayqueue.store.contract.claim.PauseCases;
 import io.delayqueue.store.contract.claim.PrimaryPollerCases;
 import io.delayqueue.store.contract.claim.StartCases;
 import io.delayqueue.store.contract.claim.WakeUpCases;
+import io.delayqueue.store.contract.inspect.ActivityCases;
 import io.delayqueue.store.contract.inspect.FindCases;
 import io.delayqueue.store.contract.inspect.ListingCases;
 import io.delayqueue.store.contract.inspect.OverviewCases;
@@ -369,6 +370,16 @@ public abstract class MessageStoreContract implements StoreFixture {
     class Directory extends QueueRegistryCases {
 
         Directory() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
+    /** What nodes did by minute, of which no message depends. */
+    @Nested
+    class Activity extends ActivityCases {
+
+        Activity() {
             super(MessageStoreContract.this);
         }
 

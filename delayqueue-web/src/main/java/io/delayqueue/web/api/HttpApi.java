@@ -51,6 +51,7 @@ public final class HttpApi {
         if (inspector != null) {
             new QueueRoutes(services.operations(), inspector, audit).addTo(routes);
             new SearchRoutes(inspector, services.history()).addTo(routes);
+            new ActivityRoutes(inspector).addTo(routes);
         }
         new SendRoutes(services.operations(), audit).addTo(routes);
         new MessageRoutes(services.operations(), audit).addTo(routes);

@@ -6,6 +6,7 @@ import java.util.Objects;
 import java.util.Set;
 
 import io.delayqueue.MessageLimits;
+import io.delayqueue.web.api.ActivityRoutes;
 import io.delayqueue.web.api.DeadLetterRoutes;
 import io.delayqueue.web.api.HistoryRoutes;
 import io.delayqueue.web.api.MessageRoutes;
@@ -81,6 +82,7 @@ public final class Dashboard {
         })).addTo(routes);
         new QueueRoutes(services.operations(), services.inspector(), audit).addTo(routes);
         new SearchRoutes(services.inspector(), services.history()).addTo(routes);
+        new ActivityRoutes(services.inspector()).addTo(routes);
         new MessageRoutes(services.operations(), audit).addTo(routes);
         new HistoryRoutes(services.history(), audit).addTo(routes);
         new RestoreRoutes(services.journal(), audit).addTo(routes);

@@ -36,12 +36,12 @@ final class DashboardFiles {
             "Cross-Origin-Resource-Policy", "same-origin", "Cross-Origin-Opener-Policy", "same-origin",
             "Permissions-Policy", "camera=(), geolocation=(), microphone=()", "Cache-Control", "private, no-cache");
 
-    static final List<String> SCRIPTS = List.of("main.js", "store.js", "address.js", "next-hour.js", "lateness.js",
-            "outage.js", "icons.js", "copy.js", "format.js", "json.js", "frame.js", "dialog.js", "plots.js",
-            "throughput.js", "history.js", "overview.js", "queue.js", "message.js", "transitions.js", "restore.js",
-            "forget.js", "pages.js", "scan.js", "search.js", "dead-letters.js", "nodes.js", "alerts.js", "pause.js",
-            "occurrence.js", "schedules.js", "schedule.js", "schedule-actions.js", "lib/chart.js", "lib/lit-html.js",
-            "lib/directive.js", "lib/directive-helpers.js", "lib/directives/repeat.js");
+    static final List<String> SCRIPTS = List.of("main.js", "store.js", "address.js", "activity.js", "next-hour.js",
+            "lateness.js", "outage.js", "icons.js", "copy.js", "format.js", "json.js", "frame.js", "dialog.js",
+            "plots.js", "throughput.js", "history.js", "overview.js", "queue.js", "message.js", "transitions.js",
+            "restore.js", "forget.js", "pages.js", "scan.js", "search.js", "dead-letters.js", "nodes.js", "alerts.js",
+            "pause.js", "occurrence.js", "schedules.js", "schedule.js", "schedule-actions.js", "lib/chart.js",
+            "lib/lit-html.js", "lib/directive.js", "lib/directive-helpers.js", "lib/directives/repeat.js");
 
     private final Map<String, File> files = new LinkedHashMap<>();
 

@@ -3,6 +3,7 @@ package io.delayqueue.web.dashboard;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -16,6 +17,7 @@ import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.admin.NodeStatus;
+import io.delayqueue.admin.QueueActivity.Lateness;
 import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.admin.QueueOverviews;
 import io.delayqueue.admin.QueuePage;
@@ -46,6 +48,9 @@ final class OverviewCache {
 
     private static final long ISSUES_KEPT = TimeUnit.SECONDS.toNanos(20);
 
+    /** Nodes report their activity about as often. */
+    private static final long LATENESS_KEPT = TimeUnit.SECONDS.toNanos(5);
+
     private final DelayQueueInspector inspector;
 
     private final ServerMonitor server;
@@ -67,6 +72,11 @@ final class OverviewCache {
     private CompletableFuture<List<ServerIssue>> check = CompletableFuture.completedFuture(List.of());
 
     private long checkedAt;
+
+    /** The lateness that was read last. Only the thread that reads uses it. */
+    private Map<String, Lateness> lateness = Map.of();
+
+    private long latenessReadAt;
 
     private CompletableFuture<Snapshot> latest;
 
@@ -97,6 +107,7 @@ final class OverviewCache {
         this.alerts = alerts;
         this.readAt = nanoTime.getAsLong() - MAX_AGE;
         this.checkedAt = nanoTime.getAsLong() - ISSUES_KEPT;
+        this.latenessReadAt = nanoTime.getAsLong() - LATENESS_KEPT;
         this.latest = CompletableFuture.failedFuture(new IllegalStateException("Nothing was read yet"));
     }
 
@@ -202,7 +213,24 @@ final class OverviewCache {
         AlertEvaluator.Moment moment = new AlertEvaluator.Moment(now, begun, nanos);
         this.clock = moment;
         List<Alert> found = this.alerts.find(read, nodes(), issues(nanos), moment);
-        return new Snapshot(read, page.nextCursor() != null, now, found);
+        return new Snapshot(read, page.nextCursor() != null, now, found, lateness(nanos));
+    }
+
+    /**
+     * Returns how late handlers start on all nodes; empty if that cannot be read, as the
+     * page then shows what this node knows.
+     */
+    private Map<String, Lateness> lateness(long nanos) {
+        if (nanos - this.latenessReadAt >= LATENESS_KEPT) {
+            try {
+                this.lateness = this.inspector.lateness();
+            }
+            catch (DelayQueueException ex) {
+                this.lateness = Map.of();
+            }
+            this.latenessReadAt = nanos;
+        }
+        return this.lateness;
     }
 
     private @Nullable List<NodeStatus> nodes() {
@@ -248,8 +276,10 @@ final class OverviewCache {
      * @param more whether there are more than these
      * @param now the time of Redis
      * @param alerts the alerts
+     * @param lateness how late handlers start on all nodes, by queue
      */
-    record Snapshot(QueueOverviews read, boolean more, Instant now, List<Alert> alerts) {
+    record Snapshot(QueueOverviews read, boolean more, Instant now, List<Alert> alerts,
+            Map<String, Lateness> lateness) {
     }
 
 }

@@ -1,6 +1,7 @@
 package io.delayqueue.web.dashboard;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -94,7 +95,8 @@ final class OverviewRoutes {
         ArrayNode authorities = json.putArray("authorities");
         Stream.of(Authority.values()).filter(request::permits).forEach((one) -> authorities.add(one.name()));
         ArrayNode queues = json.putArray("queues");
-        Map<String, Long> p99 = this.lateness.p99();
+        Map<String, Long> p99 = new HashMap<>(this.lateness.p99());
+        snapshot.lateness().forEach((queue, lateness) -> p99.put(queue, lateness.p99().toMillis()));
         snapshot.read()
             .overviews()
             .forEach((queue) -> queues.add(ApiViews.overview(queue).put("latenessMillis", p99.get(queue.queue()))));
@@ -132,7 +134,6 @@ final class OverviewRoutes {
         request.onlyQuery();
         String queue = request.queue().value();
         ObjectNode json = ApiViews.overview(QueueExistenceCheck.overview(this.inspector, request.queue()));
-        json.set("dueCounts", ApiViews.dueCounts(this.inspector.dueForecast(queue)));
         json.set("throughput", this.throughput.toJson(queue));
         json.put("schedules", QueueRoutes.hasSchedules(this.operations, queue));
         return Responses.json(json.put("ledger", this.journal != null && this.journal.covers(queue)));

@@ -160,7 +160,7 @@ class SearchRoutesTests {
         assertThat(sum(counts.path("days"))).isEqualTo(2);
         assertThat(counts.path("later").intValue()).isEqualTo(1);
         assertThat(List.of(counts.path("minutes").size(), counts.path("hours").size(), counts.path("days").size()))
-            .containsExactly(60, 24, 7);
+            .containsExactly(60, 24, 14);
     }
 
     private static long sum(JsonNode bins) {

@@ -92,7 +92,7 @@ class DashboardBrowserTests {
 
     @Test
     void plotsHandlerStartsAndLateness() {
-        go("#/queues/order-timeout");
+        go("#/queues/order-timeout?plots=live");
         browser.awaitText("Handlers started per second");
         for (int i = 0; i < 10; i++) {
             send("order-timeout", "plotted-" + i, Duration.ZERO);
@@ -100,7 +100,7 @@ class DashboardBrowserTests {
         awaitPlot("throughput", "Started (?!0/s|–).*/s");
         awaitPlot("lateness", "50 % .* ms, 95 % .* ms, 99 % .* m?s");
         assertThat(browser.text()).contains("the node that serves this page");
-        go("#/");
+        go("#/?plots=live");
         awaitPlot("lateness", "50 % .* ms, 95 % .* ms, 99 % .* m?s");
     }
 

@@ -76,6 +76,8 @@ public class AuthorityMatrixTests {
             new Row("GET", "/queues/q/dead-letters", null, "view"), //
             new Row("GET", "/queues/q/dead-letters/causes", null, "view"), //
             new Row("GET", "/queues/q/due-histogram", null, "view"), //
+            new Row("GET", "/queues/q/activity", null, "view"), //
+            new Row("GET", "/activity", null, "view"), //
             new Row("GET", "/queues/q/retrying", null, "view"), //
             new Row("GET", "/queues/q/scan?selection=RETRYING&idPrefix=1", null, "view"), //
             new Row("GET", "/search?id=1", null, "view"), //

@@ -26,6 +26,7 @@ import io.delayqueue.redis.RedisQueueRegistry;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.ActivityStore;
 import io.delayqueue.store.NodeRegistry;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.routing.PartitionLayouts;
@@ -72,10 +73,11 @@ class InspectorMeasurement {
             RedisScriptExecutor redis = new RedisScriptExecutor(
                     RedisScriptExecutor.runner(connections, Duration.ofMinutes(1)), "measured");
             fill(redis);
-            DelayQueueInspector inspector = new InspectorTemplate(new RedisQueueInspector(redis),
-                    new RedisQueueRegistry(redis), NodeRegistry.NONE,
+            DelayQueueInspector inspector = new InspectorTemplate(
+                    new InspectorTemplate.Stores(new RedisQueueInspector(redis), new RedisQueueRegistry(redis),
+                            NodeRegistry.NONE, ActivityStore.NONE, ScheduleStore.NONE),
                     new PartitionLayouts(new RedisPartitionLayoutStore(redis), (queue) -> 0, System::nanoTime),
-                    ScheduleStore.NONE, Duration.ofMinutes(1));
+                    Duration.ofMinutes(1));
             List<String> queues = inspector.queues(null, QUEUES).queues();
             measure("the list of " + QUEUES + " queues", server,
                     () -> assertThat(inspector.queues(null, QUEUES).queues()).hasSize(QUEUES));

@@ -7,8 +7,8 @@ import { link } from './address.js';
 import { name } from './frame.js';
 
 /**
- * Returns how late a queue is, in milliseconds: its oldest due message, or the 99th percentile of the handlers that this
- * node has begun within a minute, whichever is more. A queue that is paused is not late.
+ * Returns how late a queue is, in milliseconds: its oldest due message, or the 99th percentile of the handlers that all
+ * nodes have begun within this minute and the one before, whichever is more. A queue that is paused is not late.
  */
 export function latenessOf(queue) {
   return queue.paused ? null : Math.max(queue.oldestDueMillis ?? -1, queue.latenessMillis ?? -1);
@@ -43,5 +43,5 @@ export function queueLatenessTile(name) {
     return nothing;
   }
   const late = latenessOf(queue);
-  return late < 0 ? tile(false, 'Yes', 'No message is due') : tile(isLate(queue), duration(late), queue.oldestDueMillis >= late ? 'Oldest due' : '99 % of a minute');
+  return late < 0 ? tile(false, 'Yes', 'No message is due') : tile(isLate(queue), duration(late), queue.oldestDueMillis >= late ? 'Oldest due' : '99 % on all nodes');
 }

@@ -12,13 +12,14 @@ import { loadMessage, messagePage } from './message.js';
 import { deadLetterPage, deadLettersPage, loadDeadLetter, loadDeadLetters, prepareDeadLetters } from './dead-letters.js';
 import { loadNodes, nodesPage } from './nodes.js';
 import { alertsPage } from './alerts.js';
+import { loadActivity } from './activity.js';
 import { loadNextHour } from './next-hour.js';
 import { schedulePage, loadSchedule, prepareSchedule } from './schedule.js';
 import { loadQueueSchedules, loadSchedules, prepareQueueSchedules, prepareSchedules, queueSchedulesPage, schedulesPage } from './schedules.js';
 import { leaveSearch, loadSearch, searchPage } from './search.js';
 
 const PAGES = {
-  overview: { view: overviewPage, load: loadNextHour, prepare: prepareOverview, text: () => 'Queues' },
+  overview: { view: overviewPage, load: () => Promise.all([loadNextHour(), loadActivity(state.page)]), prepare: prepareOverview, text: () => 'Queues' },
   alerts: { view: alertsPage, text: () => 'Alerts' },
   nodes: { view: nodesPage, load: loadNodes, text: () => 'Nodes' },
   schedules: { view: schedulesPage, load: loadSchedules, prepare: prepareSchedules, text: () => 'Schedules' },

@@ -1,12 +1,13 @@
-// Plots the messages that become due in the next hour, by minute.
+// Plots when messages become due: in the next hour by minute, in the next day by hour, in the next weeks by day.
 
-import { nothing } from './lib/lit-html.js';
+import { html, nothing } from './lib/lit-html.js';
 import { count, plural } from './format.js';
 import { ask, state } from './store.js';
 import { plotOf } from './plots.js';
 
 const MAX_AGE = 15_000;
 const minute = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const day = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric' });
 
 /** Requests the next hour of the fullest queues, at most every 15 seconds. */
 export async function loadNextHour() {
@@ -15,23 +16,39 @@ export async function loadNextHour() {
   }
 }
 
-/** Plots minutes; the one with the most messages is marked. */
-export function nextHourPlot(minutes, of = '') {
-  const most = Math.max(0, ...minutes.map((bin) => bin.count));
-  const marked = minutes.findIndex((bin) => bin.count === most);
-  return plotOf('next-hour', {
-    title: most > 0 ? `Next hour${of}: most at ${minute.format(new Date(minutes[marked].from))}, ${count(most)}` : `Next hour${of}, by minute`,
+/** Plots bins of time; the one with the most messages is marked, and named in the title. */
+function binPlot(key, title, bins, format) {
+  const most = Math.max(0, ...bins.map((bin) => bin.count));
+  const marked = bins.findIndex((bin) => bin.count === most);
+  return plotOf(key, {
+    title: most > 0 ? `${title}: most at ${format.format(new Date(bins[marked].from))}, ${count(most)}` : title,
     kind: 'bar',
-    labels: minutes.map((bin) => minute.format(new Date(bin.from))),
-    series: [{ label: 'Messages', data: minutes.map((bin) => bin.count) }],
+    labels: bins.map((bin) => format.format(new Date(bin.from))),
+    series: [{ label: 'Messages', data: bins.map((bin) => bin.count) }],
     marked: most > 0 ? marked : null,
     unit: count,
     whole: true,
   });
 }
 
+/** Plots when the messages of a queue become due: three series that all begin now. */
+export function duePlots({ minutes, hours, days }) {
+  return [
+    binPlot('next-hour', 'Next hour, by minute', minutes, minute),
+    binPlot('next-day', 'Next day, by hour', hours, minute),
+    binPlot('next-weeks', `Next two weeks, by 24 hours from ${minute.format(new Date(days[0].from))}`, days, day),
+  ];
+}
+
+/** Renders what the bins do not say. */
+export function dueNote({ overdue, later, waitingInGroup }) {
+  const others = [[overdue, 'due now'], [later, 'due later than that'], [waitingInGroup, 'waiting in their group']].filter(([number]) => number > 0);
+  return html`<p class="note">Each of these plots begins now, so a message of the next hour is in all three.${others.length > 0
+    ? ` In none of them: ${others.map(([number, text]) => `${count(number)} ${text}`).join(', ')}.` : ''}</p>`;
+}
+
 /** Plots the next hour of the fullest queues; nothing until it is known. */
 export function nextHourOfAll() {
   const { nextHour } = state;
-  return nextHour && nextHour.minutes.length > 0 ? nextHourPlot(nextHour.minutes, state.overview.queues.length > nextHour.queues ? ` of the ${plural(nextHour.queues, 'fullest queue')}` : '') : nothing;
+  return nextHour && nextHour.minutes.length > 0 ? binPlot('next-hour', `Next hour${state.overview.queues.length > nextHour.queues ? ` of the ${plural(nextHour.queues, 'fullest queue')}` : ', by minute'}`, nextHour.minutes, minute) : nothing;
 }

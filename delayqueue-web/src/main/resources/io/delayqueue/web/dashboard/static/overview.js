@@ -1,4 +1,4 @@
-// Lists all queues in a table, with plots since the page was opened.
+// Lists all queues in a table, with plots of the last three hours, or since the page was opened.
 
 import { html, nothing } from './lib/lit-html.js';
 import { repeat } from './lib/directives/repeat.js';
@@ -9,6 +9,7 @@ import { loading, name, time, title, until } from './frame.js';
 import { alertSummary } from './alerts.js';
 import { isLate, latenessTile } from './lateness.js';
 import { nextHourOfAll } from './next-hour.js';
+import { activityNote, activityPlots, rangeChoice, showsActivity } from './activity.js';
 import { pageSize } from './pages.js';
 import { throughputNote, throughputPlots, linePlot } from './history.js';
 
@@ -125,17 +126,18 @@ export function overviewPage() {
   const some = all.slice(0, view.shownRows);
   const listens = state.history.some((entry) => entry.listens);
   return html`
-    ${title('Queues')}
+    ${title('Queues', rangeChoice())}
     ${alertSummary()}
     ${tiles()}
-    <div class="plots">
+    ${showsActivity(view.activity) ? html`<div class="plots">${activityPlots(view.activity, 'all queues')}${nextHourOfAll()}</div>
+    ${activityNote(view.activity)}` : html`<div class="plots">
       ${linePlot('backlog', 'Messages of all queues', [
     ['Due', (entry) => entry.total.due], ['In flight', (entry) => entry.total.leased],
     ['Dead letters', (entry) => entry.total.dead]], count)}
       ${nextHourOfAll()}
       ${listens ? throughputPlots() : nothing}
     </div>
-    ${listens ? throughputNote() : nothing}
+    ${listens ? throughputNote() : nothing}`}
     <section aria-labelledby="all-queues">
       <div class="head"><h2 id="all-queues">All queues</h2>
       <div class="bar">

@@ -11,10 +11,11 @@ function colour(name) {
 
 /**
  * Renders a plot, with its numbers as text for screen readers.
- * what: { title, kind: 'line' or 'bar', labels, series: [{ label, data }], unit(number), whole }
+ * what: { title, kind: 'line' or 'bar', labels, series: [{ label, data }], unit(number), whole,
+ * ticks: which labels to show, if not all that fit, bands: [{ first, last, kind }], 'outage' or 'gap' }
  */
 export function plotOf(key, what) {
-  const summary = what.series.map((one) => `${one.label} ${what.unit(one.data.at(-1) ?? null)}`).join(', ');
+  const summary = what.series.map((one) => `${one.label} ${what.unit((what.ticks ? one.data.findLast((value) => value !== null) : one.data.at(-1)) ?? null)}`).join(', ');
   return html`<figure class="plot">
     <figcaption title=${what.title}>${what.title}</figcaption>
     <div class="canvas"><canvas data-plot=${key} .plot=${what} role="img" aria-label=${what.kind === 'bar'
@@ -49,7 +50,7 @@ export function forgetPlots() {
 }
 
 function stamp(what) {
-  return JSON.stringify([what.labels, what.series.map((one) => one.data)]);
+  return JSON.stringify([what.labels, what.bands, what.series.map((one) => one.data)]);
 }
 
 function data(what) {
@@ -69,6 +70,37 @@ function data(what) {
   };
 }
 
+/** Draws spans of time behind the lines: outages filled, gaps with a pattern. */
+const BANDS = {
+  id: 'bands',
+  beforeDatasetsDraw({ ctx, chartArea: { top, bottom, left, right }, scales: { x }, bands = [] }) {
+    const half = (x.getPixelForValue(1) - x.getPixelForValue(0)) / 2;
+    bands.forEach(({ first, last, kind }) => {
+      const from = Math.max(left, x.getPixelForValue(first) - half);
+      const until = Math.max(from + 2, Math.min(right, x.getPixelForValue(last) + half));
+      ctx.save();
+      ctx.beginPath();
+      ctx.rect(from, top, until - from, bottom - top);
+      ctx.clip();
+      if (kind === 'outage') {
+        ctx.fillStyle = colour('error-ground');
+        ctx.fillRect(from, top, until - from, bottom - top);
+        ctx.fillStyle = colour('danger');
+        ctx.fillRect(from, top, until - from, 2);
+      }
+      else {
+        ctx.strokeStyle = colour('line');
+        for (let at = from - (bottom - top); at < until; at += 6) {
+          ctx.moveTo(at, bottom);
+          ctx.lineTo(at + bottom - top, top);
+        }
+        ctx.stroke();
+      }
+      ctx.restore();
+    });
+  },
+};
+
 function make(canvas) {
   const what = canvas.plot;
   const grid = { color: colour('line') };
@@ -78,13 +110,15 @@ function make(canvas) {
   const chart = new globalThis.Chart(canvas, {
     type: what.kind,
     data: data(what),
+    plugins: what.ticks ? [BANDS] : [],
     options: {
       animation: false,
       responsive: true,
       maintainAspectRatio: false,
       interaction: { mode: 'index', intersect: false },
       scales: {
-        x: { grid: { display: false }, ticks: { ...ticks, autoSkip: what.kind === 'line' || what.labels.length > 12 } },
+        x: { grid: { display: false }, ticks: what.ticks ? { ...ticks, autoSkip: false, callback: (value, index) => canvas.plot.ticks[index] ? canvas.plot.labels[index] : null }
+          : { ...ticks, autoSkip: what.kind === 'line' || what.labels.length > 12 } },
         y: { beginAtZero: true, suggestedMax: 1, grid, ticks: { ...ticks, maxTicksLimit: 5, precision: what.whole ? 0 : undefined, callback: (value) => what.unit(value) } },
       },
       plugins: {
@@ -94,6 +128,7 @@ function make(canvas) {
     },
   });
   chart.shown = stamp(what);
+  chart.bands = what.bands;
   return chart;
 }
 
@@ -104,5 +139,6 @@ function move(chart, what) {
     chart.data.datasets[index].backgroundColor = data(what).datasets[index].backgroundColor;
   });
   chart.shown = stamp(what);
+  chart.bands = what.bands;
   chart.update();
 }

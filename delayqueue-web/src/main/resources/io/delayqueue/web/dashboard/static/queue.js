@@ -9,8 +9,8 @@ import { crumbs, loading, name, noQueue, time, title } from './frame.js';
 import { confirm, show } from './dialog.js';
 import { follow } from './throughput.js';
 import { throughputNote, throughputPlots, linePlot } from './history.js';
-import { plotOf } from './plots.js';
-import { nextHourPlot } from './next-hour.js';
+import { activityNote, activityPlots, loadActivity, notRecorded, rangeChoice, showsActivity } from './activity.js';
+import { dueNote, duePlots } from './next-hour.js';
 import { paused } from './overview.js';
 import { restoring } from './restore.js';
 import { queueLatenessTile } from './lateness.js';
@@ -58,6 +58,7 @@ export async function loadQueue(route) {
       ask('GET', `${queuePath(route.queue)}/due-histogram`),
       ask('GET', `${queuePath(route.queue)}/retrying`),
       isWalk(view) ? null : ask('GET', `${queuePath(route.queue)}/messages`, { listing: view.listing, cursor, limit: pageSize() }),
+      loadActivity(view, route.queue),
     ]);
     if (state.page === view && view.pages.cursor === cursor) {
       Object.assign(view, { histogram, retrying });
@@ -260,18 +261,6 @@ function walked(all) {
     ${all.running ? html`<button type="button" @click=${all.stop}>Stop</button>` : nothing} ${all.failure ? all.failure.message : nothing}</p>`;
 }
 
-function dueCounts(details) {
-  const when = details.dueCounts;
-  return plotOf('due-counts', {
-    title: 'Due within',
-    kind: 'bar',
-    labels: ['due', '1 min', '1 h', '1 d', '1 wk', 'later'],
-    series: [{ label: 'Messages', data: [when.overdue, when.minute, when.hour, when.day, when.week, when.later] }],
-    unit: count,
-    whole: true,
-  });
-}
-
 function find(event, queue) {
   event.preventDefault();
   const id = new FormData(event.target).get('id');
@@ -290,7 +279,7 @@ export function queuePage() {
   }
   const seen = (field) => (entry) => entry.queues.get(queue)?.[field];
   return html`${crumbs([queue, link('queues', queue)])}
-    ${title(html`Queue ${name(queue)}${paused(details)}`, html`<div class="bar"><a class="button" href=${link('queues', queue, 'schedules')}>Schedules</a>${pausing(queue, details)}</div>`)}
+    ${title(html`Queue ${name(queue)}${paused(details)}`, html`<div class="bar">${rangeChoice()}<a class="button" href=${link('queues', queue, 'schedules')}>Schedules</a>${pausing(queue, details)}</div>`)}
     ${restoring(queue, details)}
     ${forgetting(queue, details)}
     <dl class="tiles">
@@ -300,11 +289,12 @@ export function queuePage() {
       <div><dt>Retrying</dt><dd>${count(view.retrying.count)}${view.retrying.complete ? '' : '+'}</dd></div>
       <div><dt>Dead letters</dt><dd><a href=${link('queues', queue, 'dead-letters')}>${count(details.dead)}</a></dd></div>
     </dl>
-    <div class="plots">${linePlot('backlog', 'Messages of this queue', [['Due', seen('due')], ['In flight', seen('leased')], ['Dead letters', seen('dead')]], count)}
-      ${nextHourPlot(view.histogram.minutes)}
-      ${dueCounts(details)}
+    ${showsActivity(view.activity) ? html`<div class="plots">${activityPlots(view.activity, 'this queue')}</div>${activityNote(view.activity)}`
+    : html`<div class="plots">${linePlot('backlog', 'Messages of this queue', [['Due', seen('due')], ['In flight', seen('leased')], ['Dead letters', seen('dead')]], count)}
       ${details.throughput ? throughputPlots(view.throughputs) : nothing}</div>
-    ${details.throughput ? throughputNote(view.throughputs) : nothing}
+    ${details.throughput ? throughputNote(view.throughputs) : nothing}${notRecorded(view.activity)}`}
+    <div class="plots">${duePlots(view.histogram)}</div>
+    ${dueNote(view.histogram)}
     <section aria-labelledby="messages">
       <h2 id="messages">Messages</h2>
       <div class="bar">

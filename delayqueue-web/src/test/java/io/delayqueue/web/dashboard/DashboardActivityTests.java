@@ -1,0 +1,187 @@
+package io.delayqueue.web.dashboard;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.web.Browser;
+import io.delayqueue.web.DashboardSite;
+import io.delayqueue.web.DashboardSite.Shop;
+import io.delayqueue.web.PastActivity;
+import io.delayqueue.web.consume.ApiServer;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Shows what happened before the tab was opened: three hours of all nodes, with outages
+ * and gaps, and what becomes due in the next weeks. Skipped if there is no Chromium.
+ */
+@Tag("server")
+class DashboardActivityTests {
+
+    private static final RedisServer redis = RedisServer.shared(RedisBinary.REDIS_7_0);
+
+    private static DashboardSite site;
+
+    private static Browser browser;
+
+    private static PastActivity past;
+
+    @BeforeAll
+    static void start() {
+        site = DashboardSite.open(redis, ApiServer.ALL, "5s");
+        browser = site.browser();
+        past = new PastActivity(redis, "dashboard");
+        past.ofAShop("order-timeout", "receipts");
+    }
+
+    @AfterAll
+    static void stop() {
+        if (site != null) {
+            past.close();
+            site.close();
+        }
+    }
+
+    /** Opens an address in a page that has not seen another, as a new tab does. */
+    private static void open(String place) {
+        browser.driver().get(site.address() + "?" + System.nanoTime() + place);
+    }
+
+    /** Returns a value of what a plot shows. */
+    private static Object plot(String key, String value) {
+        return browser.run("return document.querySelector(`canvas[data-plot='${arguments[0]}']`)?.plot" + value, key);
+    }
+
+    @Test
+    void aNewTabPlotsThreeHoursOnATrueTimeAxis() {
+        open("#/");
+        await().untilAsserted(() -> assertThat(plot("activity-handlers", ".labels.length")).isEqualTo(180L));
+        assertThat(plot("activity-handlers", ".labels.at(0)").toString()).matches("\\d\\d:\\d\\d");
+        assertThat(plot("activity-handlers",
+                ".ticks.map((shown, index) => shown ? index : -1).filter((index) => index >= 0).map((index, at, all) => "
+                        + "at ? index - all[at - 1] : 30).every((span) => span === 30)"))
+            .isEqualTo(true);
+        assertThat(plot("activity-handlers", ".series[0].data.filter((number) => number > 0).length")).isEqualTo(168L);
+        assertThat(plot("activity-backlog", ".series[0].data.slice(0, 175).filter((number) => number > 0).length"))
+            .isEqualTo(13L);
+        assertThat(plot("activity-lateness", ".series[2].data.at(0)")).isEqualTo(5_000L);
+    }
+
+    @Test
+    void outagesAreBandsAndMinutesWithoutAReportAreGaps() {
+        for (String place : List.of("#/", "#/queues/order-timeout")) {
+            open(place);
+            await().untilAsserted(() -> assertThat(plot("activity-lateness", ".bands.map((band) => band.kind)"))
+                .isEqualTo(List.of("outage", "gap")));
+            assertThat(plot("activity-lateness", ".bands.map((band) => band.last - band.first + 1)"))
+                .isEqualTo(List.of(8L, 4L));
+            assertThat(plot("activity-handlers",
+                    ".bands.every((band) => !band.kind.startsWith('gap') || document.querySelector("
+                            + "\"canvas[data-plot='activity-handlers']\").plot.series[0].data[band.first] === null)"))
+                .isEqualTo(true);
+            assertThat(browser.text()).containsPattern("Redis did not answer a node \\d\\d:\\d\\d to \\d\\d:\\d\\d\\.")
+                .containsPattern("No node reported \\d\\d:\\d\\d to \\d\\d:\\d\\d\\.");
+        }
+    }
+
+    @Test
+    void theTileKnowsTheLatenessOfOtherNodes() {
+        open("#/");
+        await().untilAsserted(() -> assertThat(browser.find(".tiles > div").getText()).startsWith("On time"));
+        long[] counts = PastActivity.counts(0, 0, 0);
+        counts[PastActivity.VERY_LATE] = 50;
+        past.report(0, Duration.ZERO, Map.of("receipts", counts));
+        await().atMost(Duration.ofMinutes(1))
+            .untilAsserted(
+                    () -> assertThat(browser.find(".tiles > div").getText()).startsWith("Late\n").contains("receipts"));
+        open("#/queues/receipts");
+        browser.awaitText("99 % on all nodes");
+    }
+
+    @Test
+    void theLastMinutesOfTheTabAreAChoiceInTheAddress() {
+        open("#/");
+        browser.click(".range label", "Live");
+        await().until(() -> browser.run("return location.hash").equals("#/?plots=live"));
+        browser.awaitText("Handlers started per second");
+        open("#/?plots=live");
+        browser.awaitText("Handlers started per second");
+        browser.click(".range label", "3 hours");
+        browser.awaitText("Handlers per minute");
+    }
+
+    @Test
+    void aQueueWithoutAListenerHasNoActivityAndSaysSo() {
+        site.operations().send(DelayedMessage.builder("unheard", Map.of()).delay(Duration.ofHours(1)).build());
+        open("#/queues/unheard");
+        browser.awaitText("No activity of this queue is recorded: no node has had a listener for it");
+        open("#/");
+        browser.awaitText("without a listener");
+    }
+
+    @Test
+    void whatHappensNowIsRecordedWithinSeconds() {
+        for (int i = 0; i < 5; i++) {
+            site.operations()
+                .send(DelayedMessage.builder("order-timeout", Map.of()).id("now-" + i).delay(Duration.ZERO).build());
+        }
+        await().until(() -> Shop.handled.contains("now-4"));
+        open("#/queues/order-timeout");
+        await().atMost(Duration.ofMinutes(1))
+            .untilAsserted(() -> assertThat((Long) plot("activity-lateness",
+                    ".series[0].data.slice(-2).filter((late) => late !== null).length"))
+                .isPositive());
+    }
+
+    @Test
+    void plotsTheNextDayByHourAndTheNextWeeksByDay() {
+        site.operations()
+            .sendAll(IntStream.of(2, 2, 30, 30, 30, 200, 400)
+                .mapToObj((hours) -> DelayedMessage.builder("far", Map.of()).delay(Duration.ofHours(hours)).build())
+                .toList());
+        open("#/queues/far");
+        await().untilAsserted(() -> assertThat(plot("next-day", ".labels.length")).isEqualTo(24L));
+        assertThat(plot("next-day", ".series[0].data[2]")).isEqualTo(2L);
+        assertThat(plot("next-day", ".title").toString()).matches("Next day, by hour: most at \\d\\d:\\d\\d, 2");
+        assertThat(plot("next-weeks", ".labels.length")).isEqualTo(14L);
+        assertThat(plot("next-weeks", ".series[0].data"))
+            .isEqualTo(List.of(2L, 3L, 0L, 0L, 0L, 0L, 0L, 0L, 1L, 0L, 0L, 0L, 0L, 0L));
+        assertThat(browser.text()).contains("a message of the next hour is in all three. In none of them: 1 due later");
+    }
+
+    @Test
+    void isAccessibleInLightAndDarkAndOnAPhone() {
+        for (String scheme : List.of("light", "dark")) {
+            browser.scheme(scheme);
+            for (String place : List.of("#/", "#/queues/order-timeout")) {
+                open(place);
+                await().until(() -> plot("activity-lateness", ".labels.length") != null);
+                browser.run("return new Promise((done) => setTimeout(done, 100))");
+                assertThat((List<?>) browser.violations()).as(place + " in " + scheme).isEmpty();
+                String page = place.equals("#/") ? "activity-overview-" : "activity-queue-";
+                DashboardSite.screenshot(browser, page + scheme);
+            }
+        }
+        browser.scheme("light");
+        browser.size(390, 844);
+        for (String place : List.of("#/", "#/queues/order-timeout")) {
+            open(place);
+            await().until(() -> plot("activity-lateness", ".labels.length") != null);
+            assertThat(browser.run("return document.documentElement.scrollWidth > innerWidth")).as(place)
+                .isEqualTo(false);
+            DashboardSite.screenshot(browser, place.equals("#/") ? "activity-phone-overview" : "activity-phone-queue");
+        }
+        browser.size(1280, 1000);
+    }
+
+}
