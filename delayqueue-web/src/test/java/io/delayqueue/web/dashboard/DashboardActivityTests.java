@@ -168,8 +168,7 @@ class DashboardActivityTests {
                 await().until(() -> plot("activity-lateness", ".labels.length") != null);
                 browser.run("return new Promise((done) => setTimeout(done, 100))");
                 assertThat((List<?>) browser.violations()).as(place + " in " + scheme).isEmpty();
-                String page = place.equals("#/") ? "activity-overview-" : "activity-queue-";
-                DashboardSite.screenshot(browser, page + scheme);
+                DashboardSite.screenshot(browser, place.equals("#/") ? "-" : "activity-" + scheme);
             }
         }
         browser.scheme("light");
@@ -179,7 +178,6 @@ class DashboardActivityTests {
             await().until(() -> plot("activity-lateness", ".labels.length") != null);
             assertThat(browser.run("return document.documentElement.scrollWidth > innerWidth")).as(place)
                 .isEqualTo(false);
-            DashboardSite.screenshot(browser, place.equals("#/") ? "activity-phone-overview" : "activity-phone-queue");
         }
         browser.size(1280, 1000);
     }

@@ -15,9 +15,12 @@ import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.MessageState;
 import io.delayqueue.StoredMessage;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.web.Browser;
 import io.delayqueue.web.DashboardSite;
 import io.delayqueue.web.DashboardSite.Shop;
+import io.delayqueue.web.PastActivity;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -259,6 +262,11 @@ class DashboardBrowserTests {
         send("empty", "gone", Duration.ofMinutes(20));
         operations().cancel("empty", "gone");
         String deadLetter = operations().deadLetters("receipts").list(null, 1).deadLetters().get(0).id();
+        if (DashboardSite.isPictured()) {
+            try (PastActivity past = new PastActivity(RedisServer.shared(RedisBinary.REDIS_7_0), "dashboard")) {
+                past.ofAShop("order-timeout", "receipts");
+            }
+        }
         Map<String, String> pages = new LinkedHashMap<>();
         pages.put("queue", "#/queues/order-timeout");
         pages.put("overview", "#/");

@@ -89,7 +89,8 @@ const BANDS = {
         ctx.fillRect(from, top, until - from, 2);
       }
       else {
-        ctx.strokeStyle = colour('line');
+        ctx.globalAlpha = .45;
+        ctx.strokeStyle = colour('edge');
         for (let at = from - (bottom - top); at < until; at += 6) {
           ctx.moveTo(at, bottom);
           ctx.lineTo(at + bottom - top, top);

@@ -1,0 +1,96 @@
+package io.delayqueue.redis;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+import io.delayqueue.admin.QueueActivity;
+import io.delayqueue.admin.QueueActivity.Backlog;
+import io.delayqueue.fixtures.ManualClock;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.store.PinnedTimeRunner;
+import io.delayqueue.store.ActivityReport;
+import io.lettuce.core.ScriptOutputType;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tests that the activity of all queues that have a place takes at most 2 MB of Redis.
+ */
+@Tag("server")
+class ActivityMemoryTests {
+
+    private static final int MOST = 2_000_000;
+
+    private final RedisServer server = RedisServer.shared(RedisBinary.REDIS_7_0);
+
+    private final LettuceConnectionFactory connections = ConnectionFactories.lettuce(this.server);
+
+    private final ManualClock clock = new ManualClock();
+
+    private final String namespace = "activity-" + UUID.randomUUID();
+
+    private final RedisScriptExecutor redis = new RedisScriptExecutor(
+            new PinnedTimeRunner(RedisScriptExecutor.runner(this.connections, Duration.ofSeconds(30)), this.clock),
+            this.namespace);
+
+    private final RedisActivityStore store = new RedisActivityStore(this.redis);
+
+    @AfterEach
+    void close() {
+        keys().forEach(this.server.commands()::del);
+        this.redis.close();
+        this.connections.destroy();
+    }
+
+    private List<String> keys() {
+        return this.server.commands().keys(this.namespace + ":*");
+    }
+
+    private long memory(String key) {
+        return this.server.commands()
+            .eval("return redis.call('MEMORY', 'USAGE', KEYS[1], 'SAMPLES', 0)", ScriptOutputType.INTEGER, key);
+    }
+
+    @Test
+    void threeHoursOf200QueuesTakeAtMostTwoMegabytesAndExpire() {
+        for (int minute = 0; minute <= QueueActivity.MINUTES; minute++) {
+            for (int part = 0; part < QueueActivity.MAX_QUEUES / ActivityReport.MAX_QUEUES; part++) {
+                record(part, minute);
+            }
+            this.clock.advance(Duration.ofMinutes(1));
+        }
+
+        assertThat(keys()).hasSize(3)
+            .allSatisfy((key) -> assertThat(this.server.commands().pttl(key)).isPositive()
+                .isLessThan(Duration.ofHours(7).toMillis()));
+        long all = keys().stream().mapToLong(this::memory).sum();
+        System.out.println("Activity of 200 queues for three hours: " + all + " bytes");
+        assertThat(all).isBetween(1_000_000L, (long) MOST);
+    }
+
+    private void record(int part, int minute) {
+        Map<String, long[]> counts = new HashMap<>();
+        Map<String, Backlog> backlogs = new HashMap<>();
+        for (int i = 0; i < ActivityReport.MAX_QUEUES; i++) {
+            long[] all = new long[ActivityReport.FIELDS];
+            Arrays.setAll(all, (field) -> 100_000 + field);
+            String queue = "queue-with-a-long-name-of-a-part-%d-%03d".formatted(part, i);
+            counts.put(queue, all);
+            backlogs.put(queue, new Backlog(1_000_000, 1_000_000, 1_000_000, 1_000_000));
+        }
+        this.store.report(new ActivityReport("node" + part, minute + 1, Duration.ZERO, counts)).join();
+        this.store.record(this.clock.now(), backlogs, true).join();
+    }
+
+}
