@@ -89,6 +89,14 @@ class DashboardActivityTests {
                     ".bands.every((band) => !band.kind.startsWith('gap') || document.querySelector("
                             + "\"canvas[data-plot='activity-handlers']\").plot.series[0].data[band.first] === null)"))
                 .isEqualTo(true);
+            assertThat(browser.run("""
+                    const canvas = document.querySelector("canvas[data-plot='activity-lateness']");
+                    const { scales: { x }, chartArea: { top } } = Chart.getChart(canvas);
+                    const { first, last } = canvas.plot.bands[0];
+                    const at = (x.getPixelForValue(first) + x.getPixelForValue(last)) / 2 * devicePixelRatio;
+                    return canvas.getContext('2d').getImageData(at, (top + 5) * devicePixelRatio, 1, 1).data[3];"""))
+                .as("the band is drawn")
+                .isNotEqualTo(0L);
             assertThat(browser.text()).containsPattern("Redis did not answer a node \\d\\d:\\d\\d to \\d\\d:\\d\\d\\.")
                 .containsPattern("No node reported \\d\\d:\\d\\d to \\d\\d:\\d\\d\\.");
         }

@@ -73,9 +73,9 @@ function data(what) {
 /** Draws spans of time behind the lines: outages filled, gaps with a pattern. */
 const BANDS = {
   id: 'bands',
-  beforeDatasetsDraw({ ctx, chartArea: { top, bottom, left, right }, scales: { x }, bands = [] }) {
+  beforeDatasetsDraw({ canvas, ctx, chartArea: { top, bottom, left, right }, scales: { x } }) {
     const half = (x.getPixelForValue(1) - x.getPixelForValue(0)) / 2;
-    bands.forEach(({ first, last, kind }) => {
+    canvas.plot.bands.forEach(({ first, last, kind }) => {
       const from = Math.max(left, x.getPixelForValue(first) - half);
       const until = Math.max(from + 2, Math.min(right, x.getPixelForValue(last) + half));
       ctx.save();
@@ -129,7 +129,6 @@ function make(canvas) {
     },
   });
   chart.shown = stamp(what);
-  chart.bands = what.bands;
   return chart;
 }
 
@@ -140,6 +139,5 @@ function move(chart, what) {
     chart.data.datasets[index].backgroundColor = data(what).datasets[index].backgroundColor;
   });
   chart.shown = stamp(what);
-  chart.bands = what.bands;
   chart.update();
 }
