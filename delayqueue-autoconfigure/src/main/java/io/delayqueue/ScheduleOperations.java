@@ -41,6 +41,19 @@ public interface ScheduleOperations {
     SchedulePutResult put(ScheduleDefinition definition);
 
     /**
+     * Adds a schedule that begins at a given time, unless the queue has one of that name.
+     * So a schedule of another scheduler is continued with the occurrence that the other
+     * one would have sent next. Occurrences between the given time and now are due at
+     * once; those that are late by more than the misfire threshold are missed, see
+     * {@link ScheduleDefinition.Builder#misfire}.
+     * @param definition the definition; its payload is written as JSON
+     * @param from the first occurrence is the first nominal time that is not before it
+     * @return whether the schedule was added; otherwise nothing was changed
+     * @throws IllegalArgumentException if the payload is too large; nothing was changed
+     */
+    boolean putIfAbsent(ScheduleDefinition definition, Instant from);
+
+    /**
      * Pauses a schedule: its occurrences are skipped, and counted, until it is resumed.
      * Those that were sent before are handled. The pause also applies to later
      * definitions of the schedule.

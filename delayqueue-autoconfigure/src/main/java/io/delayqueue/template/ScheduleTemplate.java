@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 import io.delayqueue.DelayedMessage;
@@ -71,13 +72,22 @@ final class ScheduleTemplate implements ScheduleOperations {
 
     @Override
     public SchedulePutResult put(ScheduleDefinition definition) {
+        return put(definition, (stored) -> this.changer.put(this.queue, definition, stored));
+    }
+
+    @Override
+    public boolean putIfAbsent(ScheduleDefinition definition, Instant from) {
+        return put(definition, (stored) -> this.changer.putIfAbsent(this.queue, definition, stored, from));
+    }
+
+    private <T> T put(ScheduleDefinition definition, Function<String, CompletableFuture<T>> change) {
         DefinitionCodec codec = this.schedules.codec();
         byte[] envelope = this.writer.prepare(DelayedMessage.builder(this.queue.value(), definition.payload()).build())
             .written()
             .envelope();
         String stored = codec.write(definition, codec.json(envelope));
         this.registration.run();
-        SchedulePutResult result = this.calls.await(this.changer.put(this.queue, definition, stored), "put a schedule");
+        T result = this.calls.await(change.apply(stored), "put a schedule");
         this.schedules.put(this.queue);
         return result;
     }

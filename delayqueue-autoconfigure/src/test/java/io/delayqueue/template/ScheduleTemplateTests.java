@@ -110,6 +110,29 @@ class ScheduleTemplateTests {
     }
 
     @Test
+    void aScheduleBeginsAtAGivenTimeThatIsPastAndIsAddedOnce() {
+        Instant from = now().minus(HOUR.multipliedBy(2));
+        assertThat(this.schedules.putIfAbsent(hourly(), from)).isTrue();
+        assertThat(status().nextAt()).isEqualTo(from);
+
+        assertThat(this.schedules.putIfAbsent(hourly().toBuilder().priority(9).build(), now().plus(HOUR))).isFalse();
+
+        assertThat(status().nextAt()).isEqualTo(from);
+        assertThat(status().definition()).returns(4, ScheduleDefinition::priority);
+        this.schedules.pause("hourly"); // decides what is due
+        assertThat(receive().id()).isEqualTo("@hourly@" + now().toEpochMilli());
+        assertThat(status().skipped()).isEqualTo(Map.of(SkipReason.MISFIRE, 2L));
+        assertThat(this.schedules.putIfAbsent(hourly(), from)).isFalse();
+    }
+
+    @Test
+    void aScheduleBeginsAtAGivenTimeThatIsAhead() {
+        this.schedules.putIfAbsent(hourly(), now().plus(HOUR.multipliedBy(5)).plusMillis(1));
+
+        assertThat(status().nextAt()).isEqualTo(now().plus(HOUR.multipliedBy(6)));
+    }
+
+    @Test
     void otherTimesBeginAfterNowAndOnesThatAreDueAreDecidedBefore() {
         this.schedules.put(hourly());
         advance(HOUR.plusSeconds(5));

@@ -23,10 +23,13 @@ import org.jspecify.annotations.Nullable;
  * @param problem why the entry cannot be moved; {@code null} if it can
  * @param drop why the entry need not be moved, such as that it was deleted; {@code null}
  * if it must be
+ * @param schedule when it is sent again and again, from {@code dueAt} on; {@code null} if
+ * it is sent once
  */
 @SuppressWarnings("ArrayRecordComponent")
 public record SourceEntry(String id, @Nullable Instant dueAt, byte[] payload, @Nullable String businessId, int priority,
-        Map<String, String> headers, @Nullable String problem, @Nullable String drop) {
+        Map<String, String> headers, @Nullable String problem, @Nullable String drop,
+        @Nullable SourceSchedule schedule) {
 
     public SourceEntry {
         MessageLimits.requirePriority(priority);
@@ -38,30 +41,36 @@ public record SourceEntry(String id, @Nullable Instant dueAt, byte[] payload, @N
 
     /** Returns an entry that can be moved. */
     public static SourceEntry of(String id, Instant dueAt, byte[] payload) {
-        return new SourceEntry(id, dueAt, payload, null, MessageLimits.NORMAL_PRIORITY, Map.of(), null, null);
+        return new SourceEntry(id, dueAt, payload, null, MessageLimits.NORMAL_PRIORITY, Map.of(), null, null, null);
     }
 
     /** Returns an entry that cannot be moved. */
     public static SourceEntry unreadable(String id, @Nullable Instant dueAt, byte[] payload, String problem) {
-        return new SourceEntry(id, dueAt, payload, null, MessageLimits.NORMAL_PRIORITY, Map.of(), problem, null);
+        return new SourceEntry(id, dueAt, payload, null, MessageLimits.NORMAL_PRIORITY, Map.of(), problem, null, null);
     }
 
     /** Returns this entry with an id of the source and headers. */
     public SourceEntry with(@Nullable String businessId, Map<String, String> headers) {
         return new SourceEntry(this.id, this.dueAt, this.payload, businessId, this.priority, headers, this.problem,
-                this.drop);
+                this.drop, this.schedule);
     }
 
     /** Returns this entry with a priority. */
     public SourceEntry withPriority(int priority) {
         return new SourceEntry(this.id, this.dueAt, this.payload, this.businessId, priority, this.headers, this.problem,
-                this.drop);
+                this.drop, this.schedule);
     }
 
     /** Returns this entry as one that need not be moved. */
     public SourceEntry dropped(String reason) {
         return new SourceEntry(this.id, this.dueAt, this.payload, this.businessId, this.priority, this.headers,
-                this.problem, reason);
+                this.problem, reason, this.schedule);
+    }
+
+    /** Returns this entry as one that becomes a schedule. */
+    public SourceEntry withSchedule(@Nullable SourceSchedule schedule) {
+        return new SourceEntry(this.id, this.dueAt, this.payload, this.businessId, this.priority, this.headers,
+                this.problem, this.drop, schedule);
     }
 
     /** Describes the entry without its payload, which may be private. */

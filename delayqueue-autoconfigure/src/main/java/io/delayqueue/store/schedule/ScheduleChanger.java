@@ -96,6 +96,18 @@ public final class ScheduleChanger {
     }
 
     /**
+     * Adds a schedule, unless there is one of that name.
+     * @param stored the definition as {@link DefinitionCodec} writes it
+     * @param from the first occurrence is the first time that is not before it
+     */
+    public CompletableFuture<Boolean> putIfAbsent(QueueName queue, ScheduleDefinition definition, String stored,
+            Instant from) {
+        return change(queue, definition.name(), taking(),
+                (found) -> (found.state() != null) ? new Decision<>(false, null)
+                        : new Decision<>(true, created(definition, "", stored, found.now(), from.minusNanos(1))));
+    }
+
+    /**
      * Stores a schedule that this application declares, if its declaration applies.
      * @param known the next time that it had, if it was stored before; otherwise
      * {@link ScheduleRecord#NONE}
@@ -164,12 +176,17 @@ public final class ScheduleChanger {
     }
 
     private static ScheduleRecord created(ScheduleDefinition definition, String owner, String stored, Instant now) {
-        Position at = beginning(definition, now);
+        return created(definition, owner, stored, now, now);
+    }
+
+    private static ScheduleRecord created(ScheduleDefinition definition, String owner, String stored, Instant now,
+            Instant after) {
+        Position at = beginning(definition, after);
         return new ScheduleRecord(now.toEpochMilli(), at.next(), NONE, at.tail(), at.ahead(), 0, false, owner, stored);
     }
 
-    private static Position beginning(ScheduleDefinition definition, Instant now) {
-        return Position.beginning(definition.nextAfter(now).map(Instant::toEpochMilli).orElse(NONE));
+    private static Position beginning(ScheduleDefinition definition, Instant after) {
+        return Position.beginning(definition.nextAfter(after).map(Instant::toEpochMilli).orElse(NONE));
     }
 
     private boolean hasTimes(ScheduleDefinition definition, ScheduleRecord state) {

@@ -25,7 +25,8 @@ record QueueReport(String queue, @Nullable String target, SourceStatus status, M
     /** Describes a queue whose entries were moved. */
     static QueueReport of(String queue, String target, SourceStatus status, QueueMoves moves) {
         Map<String, Long> run = new TreeMap<>(Map.of("sent", moves.sent(), "dropped", moves.dropped(), "unreadable",
-                moves.unreadable(), "kept", moves.kept(), "renamed", moves.renamed(), "repeated", moves.repeated()));
+                moves.unreadable(), "kept", moves.kept(), "renamed", moves.renamed(), "repeated", moves.repeated(),
+                "schedules", moves.schedules()));
         return new QueueReport(queue, target, status, run, moves.examples().stream().map(QueueReport::text).toList());
     }
 

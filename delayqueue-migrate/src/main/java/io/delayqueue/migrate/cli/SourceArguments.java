@@ -24,7 +24,8 @@ final class SourceArguments {
     static final String PASSWORD = "DELAYQUEUE_MIGRATE_SOURCE_PASSWORD";
 
     @Option(names = "--source", required = true, paramLabel = "NAME",
-            description = "redisson, rqueue, quartz, select, or the class of a MigrationSource")
+            description = "redisson, rqueue, quartz (whose cron triggers become schedules), select, or the class of a "
+                    + "MigrationSource")
     private String source = "";
 
     @Option(names = "--source-url", paramLabel = "URL", defaultValue = "redis://localhost:6379",

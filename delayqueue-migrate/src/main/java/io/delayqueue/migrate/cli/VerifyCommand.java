@@ -24,8 +24,8 @@ final class VerifyCommand extends StepCommand {
     private final TargetArguments targetArguments = new TargetArguments();
 
     @Option(names = "--check", paramLabel = "NUMBER", defaultValue = "0",
-            description = "also look up so many of the sent messages of each queue, of those that are not due yet; "
-                    + "0, the default, for none")
+            description = "also look up so many of the sent messages of each queue, of those that are not due yet, and "
+                    + "of the schedules; 0, the default, for none")
     private long check;
 
     @Option(names = "--payload", paramLabel = "NAME", defaultValue = "json",
@@ -68,9 +68,10 @@ final class VerifyCommand extends StepCommand {
                 run.put("found with another due time", counts.changed());
                 run.put("not found", counts.missing());
                 if (counts.missing() > 0) {
-                    problems.add(("%,d messages of queue '%s' that are not due yet are not there: the application has "
-                            + "cancelled them, or they are lost")
-                        .formatted(counts.missing(), name));
+                    problems
+                        .add(("%,d messages of queue '%s' that are not due yet are not there, schedules included: the "
+                                + "application has cancelled or removed them, or they are lost")
+                            .formatted(counts.missing(), name));
                 }
             }
             reports.add(new QueueReport(queue, name, status, run, List.of()));

@@ -52,14 +52,15 @@ public final class DryRun {
     /**
      * Decodes some of the entries that wait in a queue, distributed over all of them.
      * @param waiting the number of entries that wait
-     * @param pages the number of places at which entries are read
+     * @param pages the number of places at which entries are read, at most
      */
     public static Counts sample(MigrationSource source, PayloadDecoder decoder, String queue, String target,
             long waiting, int pages) {
         DryRun run = new DryRun(decoder, target);
         int size = (int) Math.min(10, waiting);
-        for (int i = 0; i < pages && size > 0; i++) {
-            source.peek(queue, i * waiting / pages, size).forEach(run::examine);
+        long places = (size > 0) ? Math.min(pages, (waiting + size - 1) / size) : 0;
+        for (int i = 0; i < places; i++) {
+            source.peek(queue, i * waiting / places, size).forEach(run::examine);
         }
         return run.counts();
     }

@@ -3,11 +3,13 @@ package io.delayqueue.migrate.engine;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.PayloadConversionException;
+import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.migrate.PayloadDecoder;
 import io.delayqueue.migrate.SourceEntry;
+import io.delayqueue.migrate.SourceSchedule;
 import org.jspecify.annotations.Nullable;
 
-/** Builds the messages of entries. */
+/** Builds the messages and schedules of entries. */
 final class EntryMessages {
 
     /** Names the entry, where the id of the message does not. */
@@ -48,6 +50,19 @@ final class EntryMessages {
         return message.build();
     }
 
+    /**
+     * Returns the schedule of an entry that has one.
+     * @throws Exception if it cannot be moved; see {@link #reason}
+     */
+    ScheduleDefinition scheduleOf(SourceEntry entry, SourceSchedule schedule) throws Exception {
+        if (entry.problem() != null) {
+            throw new IllegalArgumentException(entry.problem());
+        }
+        Object payload = this.decoder.decode(entry);
+        String id = this.decoder.id(entry, payload);
+        return schedule.named((id != null) ? id : entry.id()).payload(payload).build();
+    }
+
     private static boolean isValid(String id) {
         try {
             MessageLimits.requireId(id);
@@ -65,10 +80,16 @@ final class EntryMessages {
         return (message != null) ? message : ex.getClass().getName();
     }
 
-    /** Returns why an entry cannot be moved; {@code null} if its message can be built. */
+    /** Returns why an entry cannot be moved; {@code null} if it can be sent. */
     @Nullable String problem(String queue, SourceEntry entry) {
+        SourceSchedule schedule = entry.schedule();
         try {
-            of(queue, entry);
+            if (schedule != null) {
+                scheduleOf(entry, schedule);
+            }
+            else {
+                of(queue, entry);
+            }
             return null;
         }
         catch (Exception ex) {

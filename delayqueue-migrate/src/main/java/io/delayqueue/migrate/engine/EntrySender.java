@@ -26,9 +26,12 @@ final class EntrySender {
 
     private final EntryMessages messages;
 
+    private final EntrySchedules schedules;
+
     EntrySender(DelayQueueOperations queues, PayloadDecoder decoder) {
         this.queues = queues;
         this.messages = new EntryMessages(decoder);
+        this.schedules = new EntrySchedules(queues, this.messages);
     }
 
     /**
@@ -39,9 +42,18 @@ final class EntrySender {
     Sent send(String queue, List<SourceEntry> entries) {
         List<Settlement> settlements = new ArrayList<>(entries.size());
         List<Outgoing> outgoing = new ArrayList<>(entries.size());
+        int put = 0;
+        int kept = 0;
         for (SourceEntry entry : entries) {
             if (entry.drop() != null) {
                 settlements.add(Settlement.dropped(entry.id(), entry.drop()));
+                continue;
+            }
+            if (entry.schedule() != null) {
+                EntrySchedules.Put result = this.schedules.put(queue, entry, entry.schedule());
+                settlements.add(result.settlement());
+                put += result.isSent() ? 1 : 0;
+                kept += result.kept() ? 1 : 0;
                 continue;
             }
             try {
@@ -51,7 +63,8 @@ final class EntrySender {
                 settlements.add(Settlement.unreadable(entry.id(), EntryMessages.reason(ex)));
             }
         }
-        return sendAll(queue, outgoing, settlements);
+        Sent sent = sendAll(queue, outgoing, settlements);
+        return new Sent(settlements, sent.kept() + kept, sent.renamed(), put);
     }
 
     private Sent sendAll(String queue, List<Outgoing> outgoing, List<Settlement> settlements) {
@@ -77,7 +90,7 @@ final class EntrySender {
             }
             settlements.add(Settlement.sent(sent.entry().id()));
         }
-        return new Sent(settlements, kept, renamed);
+        return new Sent(settlements, kept, renamed, 0);
     }
 
     private Sent sendEach(String queue, List<Outgoing> outgoing, List<Settlement> settlements) {
@@ -88,12 +101,12 @@ final class EntrySender {
             kept += sent.kept();
             renamed += sent.renamed();
         }
-        return new Sent(settlements, kept, renamed);
+        return new Sent(settlements, kept, renamed, 0);
     }
 
     private static Sent refused(Outgoing outgoing, List<Settlement> settlements, RuntimeException ex) {
         settlements.add(Settlement.unreadable(outgoing.entry().id(), EntryMessages.reason(ex)));
-        return new Sent(settlements, 0, 0);
+        return new Sent(settlements, 0, 0, 0);
     }
 
     /** Returns whether the queue holds this entry, and not another with its id. */
@@ -121,8 +134,9 @@ final class EntrySender {
      * @param kept entries that the queue held already
      * @param renamed entries that were sent under an id of their own, as the queue held
      * another message with their id
+     * @param schedules entries that are schedules now
      */
-    record Sent(List<Settlement> settlements, int kept, int renamed) {
+    record Sent(List<Settlement> settlements, int kept, int renamed, int schedules) {
     }
 
     private record Outgoing(SourceEntry entry, DelayedMessage message) {

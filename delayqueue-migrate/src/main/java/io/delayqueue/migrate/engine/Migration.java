@@ -282,6 +282,8 @@ public final class Migration {
 
         private long renamed;
 
+        private long schedules;
+
         private long repeated;
 
         private final List<Settlement> examples = new ArrayList<>();
@@ -289,6 +291,7 @@ public final class Migration {
         private void add(EntrySender.Sent batch) {
             this.kept += batch.kept();
             this.renamed += batch.renamed();
+            this.schedules += batch.schedules();
             for (Settlement settlement : batch.settlements()) {
                 switch (settlement.outcome()) {
                     case SENT -> this.sent++;
@@ -326,6 +329,11 @@ public final class Migration {
         /** Returns the number of entries that were sent under another id. */
         public long renamed() {
             return this.renamed;
+        }
+
+        /** Returns the number of entries that became schedules; they count as sent. */
+        public long schedules() {
+            return this.schedules;
         }
 
         /**

@@ -5,16 +5,21 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Optional;
 
+import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.ScheduleDefinition;
+import io.delayqueue.ScheduleStatus;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.migrate.EntryPage;
 import io.delayqueue.migrate.MigrationSource;
 import io.delayqueue.migrate.PayloadDecoder;
 import io.delayqueue.migrate.SourceEntry;
+import io.delayqueue.migrate.SourceSchedule;
 
 /**
  * Looks up sent entries in DelayQueue. Those that are not due yet must be there with
- * their due times, unless the application has cancelled or changed them.
+ * their due times, and schedules with their times, unless the application has cancelled,
+ * removed or changed them.
  */
 public final class SentCheck {
 
@@ -27,6 +32,8 @@ public final class SentCheck {
 
     private final PayloadDecoder decoder;
 
+    private final EntryMessages messages;
+
     private final InstantSource clock;
 
     private long found;
@@ -38,6 +45,7 @@ public final class SentCheck {
     public SentCheck(DelayQueueOperations queues, PayloadDecoder decoder, InstantSource clock) {
         this.queues = queues;
         this.decoder = decoder;
+        this.messages = new EntryMessages(decoder);
         this.clock = clock;
     }
 
@@ -62,12 +70,17 @@ public final class SentCheck {
         return new Counts(this.found, this.missing, this.changed);
     }
 
+    /** A schedule is there after its first occurrence, too. */
     private boolean isLate(SourceEntry entry) {
         Instant due = entry.dueAt();
-        return due != null && due.isAfter(this.clock.instant().plus(MARGIN));
+        return entry.schedule() != null || due != null && due.isAfter(this.clock.instant().plus(MARGIN));
     }
 
     private void check(String target, SourceEntry entry) {
+        if (entry.schedule() != null) {
+            checkSchedule(target, entry, entry.schedule());
+            return;
+        }
         Optional<StoredMessage> message = this.queues.find(target, entry.id());
         if (message.isEmpty()) {
             message = byBusinessId(target, entry);
@@ -80,6 +93,29 @@ public final class SentCheck {
         }
         else {
             this.changed++;
+        }
+    }
+
+    private void checkSchedule(String target, SourceEntry entry, SourceSchedule schedule) {
+        try {
+            ScheduleDefinition definition = this.messages.scheduleOf(entry, schedule);
+            Optional<ScheduleStatus> found = this.queues.schedules(target).find(definition.name());
+            if (found.isEmpty()) {
+                this.missing++;
+            }
+            else if (found.get().definition().hasTimesOf(definition)) {
+                this.found++;
+            }
+            else {
+                this.changed++;
+            }
+        }
+        catch (DelayQueueException ex) {
+            throw ex;
+        }
+        catch (Exception ex) {
+            // Neither the payload nor the name is as it was when the schedule was put.
+            this.missing++;
         }
     }
 
@@ -97,9 +133,10 @@ public final class SentCheck {
     /**
      * Holds the results.
      *
-     * @param found messages that are there with their due time
-     * @param missing messages that are not there
-     * @param changed messages that are there with another due time
+     * @param found messages that are there with their due time, and schedules
+     * @param missing messages and schedules that are not there
+     * @param changed messages that are there with another due time, and schedules with
+     * other times
      */
     public record Counts(long found, long missing, long changed) {
     }

@@ -76,6 +76,9 @@ final class Database implements AutoCloseable {
         if (current == null || current.isClosed()) {
             current = DriverManager.getConnection(this.url, this.credentials);
             current.setAutoCommit(false);
+            // A read behind a lock must return what was committed before the lock was
+            // free.
+            current.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
             this.connection = current;
         }
         return current;

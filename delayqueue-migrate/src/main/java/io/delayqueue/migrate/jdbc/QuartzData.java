@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.Properties;
 import java.util.TreeMap;
@@ -28,8 +29,29 @@ public record QuartzData(byte[] job, byte[] trigger) {
     /** Begins each stream of serialized Java objects. */
     private static final byte[] SERIALIZED = { (byte) 0xac, (byte) 0xed };
 
+    /** Begins a serialized {@code JobDataMap}, up to the name of the class. */
+    private static final byte[] MAP = HexFormat.of()
+        .parseHex("aced0005737200156f72672e71756172747a2e4a6f62446174614d6170");
+
+    /** Ends one that is empty: no entry, the end of the entries, and a flag. */
+    private static final byte[] NO_ENTRIES = { 0, 0, 0, 0, 0x78, 0 };
+
+    /** Of Quartz 2.3 and 2.4. One that is not empty is longer. */
+    private static final int EMPTY_MAP_LENGTH = 273;
+
     /** Begins the payload of an entry whose data is serialized. */
     private static final byte MARK = 0;
+
+    /** Quartz also stores maps without entries, which can be told by their bytes. */
+    public QuartzData {
+        job = isEmptyMap(job) ? new byte[0] : job;
+        trigger = isEmptyMap(trigger) ? new byte[0] : trigger;
+    }
+
+    private static boolean isEmptyMap(byte[] data) {
+        return data.length == EMPTY_MAP_LENGTH && Arrays.mismatch(data, MAP) == MAP.length
+                && Arrays.equals(data, data.length - NO_ENTRIES.length, data.length, NO_ENTRIES, 0, NO_ENTRIES.length);
+    }
 
     /**
      * Returns the serialized data of an entry.

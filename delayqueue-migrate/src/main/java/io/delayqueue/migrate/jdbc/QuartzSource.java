@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -11,14 +12,16 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 
 import io.delayqueue.migrate.SourceEntry;
 import io.delayqueue.migrate.SourceOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves the triggers of Quartz that fire once. The queues of this source are the classes
- * of the jobs, as names only. All other triggers stay, and are counted by the reason.
+ * Moves the triggers of Quartz that fire once, and cron triggers, which become schedules.
+ * The queues of this source are the classes of the jobs, as names only. All other
+ * triggers stay, and are counted by the reason.
  * <p>
  * A scheduler acquires a trigger by changing its state from {@code WAITING}, and in a
  * cluster under the row lock {@code TRIGGER_ACCESS}. So does the take: a trigger is
@@ -34,13 +37,12 @@ public final class QuartzSource extends JdbcSource {
             + "LEFT JOIN %1$sSIMPLE_TRIGGERS s ON s.SCHED_NAME = t.SCHED_NAME AND s.TRIGGER_NAME = t.TRIGGER_NAME "
             + "AND s.TRIGGER_GROUP = t.TRIGGER_GROUP WHERE t.SCHED_NAME = ? AND j.JOB_CLASS_NAME = ? ";
 
-    private static final String COLUMNS = "SELECT t.TRIGGER_NAME, t.TRIGGER_GROUP, t.JOB_NAME, t.JOB_GROUP, "
-            + "t.NEXT_FIRE_TIME, j.JOB_DATA, t.JOB_DATA, j.IS_DURABLE ";
-
     private static final String KEY = " WHERE SCHED_NAME = ? AND TRIGGER_NAME = ? AND TRIGGER_GROUP = ?";
 
     /** The last trigger that was taken, by queue: the triggers are read by their key. */
-    private final Map<String, Trigger> positions = new HashMap<>();
+    private final Map<String, QuartzTrigger> positions = new HashMap<>();
+
+    private final QuartzCronTriggers cron = new QuartzCronTriggers(this::sql, InstantSource.system());
 
     private String prefix = "QRTZ_";
 
@@ -93,13 +95,21 @@ public final class QuartzSource extends JdbcSource {
         Map<String, Long> left = new LinkedHashMap<>();
         Database.query(connection, (row) -> left.merge(row.getString(1), row.getLong(2), Long::sum),
                 sql("SELECT " + reason() + ", COUNT(*) " + JOINED + "GROUP BY " + reason()), name, queue);
-        Long number = left.remove("moved");
-        return Database
-            .query(connection,
-                    (row) -> new TakenRows.Waiting((number != null) ? number : 0, instant(row, 1), instant(row, 2),
-                            left),
-                    sql("SELECT MIN(t.NEXT_FIRE_TIME), MAX(t.NEXT_FIRE_TIME) " + JOINED + "AND " + ONCE), name, queue)
-            .get(0);
+        Long once = left.remove("moved");
+        left.remove("cron");
+        List<QuartzCronTrigger> all = this.cron.all(connection, name, queue);
+        this.cron.countLeft(all, left);
+        List<QuartzCronTrigger> schedules = this.cron.movable(all);
+        TreeSet<Instant> due = new TreeSet<>();
+        schedules.forEach((trigger) -> due.add(Instant.ofEpochMilli(trigger.trigger().due())));
+        Database.query(connection, (row) -> addAll(due, instant(row, 1), instant(row, 2)),
+                sql("SELECT MIN(t.NEXT_FIRE_TIME), MAX(t.NEXT_FIRE_TIME) " + JOINED + "AND " + ONCE), name, queue);
+        return new TakenRows.Waiting(((once != null) ? once : 0) + schedules.size(), due.isEmpty() ? null : due.first(),
+                due.isEmpty() ? null : due.last(), left, schedules.size());
+    }
+
+    private static boolean addAll(Set<Instant> due, @Nullable Instant first, @Nullable Instant last) {
+        return first != null && last != null && due.addAll(List.of(first, last));
     }
 
     private static String reason() {
@@ -108,7 +118,7 @@ public final class QuartzSource extends JdbcSource {
                 + "WHEN t.TRIGGER_STATE <> 'WAITING' THEN 'paused, or in state ERROR' "
                 + "WHEN t.CALENDAR_NAME IS NOT NULL THEN 'with a calendar' "
                 + "WHEN t.TRIGGER_TYPE = 'SIMPLE' THEN 'repeating: replace them by schedules' "
-                + "WHEN t.TRIGGER_TYPE = 'CRON' THEN 'cron: replace them by schedules' "
+                + "WHEN t.TRIGGER_TYPE = 'CRON' THEN 'cron' "
                 + "WHEN t.TRIGGER_TYPE = 'BLOB' THEN 'of an own class' ELSE 'with a calendar interval' END";
     }
 
@@ -122,11 +132,23 @@ public final class QuartzSource extends JdbcSource {
         return database().inTransaction((connection) -> {
             List<SourceEntry> entries = new ArrayList<>();
             Database
-                .query(connection, Trigger::read,
-                        sql(COLUMNS + JOINED + "AND " + ONCE + " ORDER BY t.TRIGGER_NAME, t.TRIGGER_GROUP OFFSET "
-                                + offset + " ROWS") + Database.limit(connection, limit).replace(" OFFSET 0 ROWS", ""),
+                .query(connection, QuartzTrigger::read,
+                        sql(QuartzTrigger.COLUMNS + JOINED + "AND " + ONCE
+                                + " ORDER BY t.TRIGGER_NAME, t.TRIGGER_GROUP OFFSET " + offset + " ROWS")
+                                + Database.limit(connection, limit).replace(" OFFSET 0 ROWS", ""),
                         scheduler(connection), queue)
                 .forEach((trigger) -> entries.add(trigger.entry(Integer.toString(entries.size() + 1))));
+            if (entries.size() < limit) {
+                long once = Database
+                    .query(connection, (row) -> row.getLong(1), sql("SELECT COUNT(*) " + JOINED + "AND " + ONCE),
+                            scheduler(connection), queue)
+                    .get(0);
+                this.cron.movable(this.cron.all(connection, scheduler(connection), queue))
+                    .stream()
+                    .skip(Math.max(0, offset - once))
+                    .limit(limit - entries.size())
+                    .forEach((trigger) -> entries.add(trigger.entry(Integer.toString(entries.size() + 1))));
+            }
             return entries;
         });
     }
@@ -134,45 +156,58 @@ public final class QuartzSource extends JdbcSource {
     @Override
     List<SourceEntry> remove(Connection connection, String queue, String batch, int limit) throws SQLException {
         String name = scheduler(connection);
+        QuartzCronTriggers.Search search = this.cron.search(connection, name, queue);
         Database.query(connection, (row) -> row.getString(1),
                 sql("SELECT LOCK_NAME FROM %1$sLOCKS WHERE SCHED_NAME = ? AND LOCK_NAME = 'TRIGGER_ACCESS' FOR UPDATE"),
                 name);
-        List<Trigger> claimed = claim(connection, name, page(connection, name, queue, limit));
-        List<SourceEntry> entries = new ArrayList<>(claimed.size());
-        List<Object[]> keys = new ArrayList<>(claimed.size());
+        List<QuartzTrigger> claimed = new ArrayList<>(claim(connection, name, page(connection, name, queue, limit)));
+        List<SourceEntry> entries = new ArrayList<>();
+        claimed.forEach((trigger) -> entries.add(trigger.entry(batch + "-" + (entries.size() + 1))));
+        if (search.found() && claimed.size() < limit) {
+            for (QuartzCronTrigger trigger : this.cron.claim(connection, name, queue, search, limit - claimed.size())) {
+                entries.add(trigger.entry(batch + "-" + (entries.size() + 1)));
+                claimed.add(trigger.trigger());
+            }
+        }
+        delete(connection, name, claimed);
+        return entries;
+    }
+
+    private void delete(Connection connection, String name, List<QuartzTrigger> triggers) throws SQLException {
+        if (triggers.isEmpty()) {
+            return;
+        }
+        List<Object[]> keys = new ArrayList<>(triggers.size());
         Set<List<String>> jobs = new LinkedHashSet<>();
-        for (Trigger trigger : claimed) {
-            entries.add(trigger.entry(batch + "-" + (entries.size() + 1)));
+        for (QuartzTrigger trigger : triggers) {
             keys.add(new Object[] { name, trigger.name(), trigger.group() });
             if (!trigger.durable()) {
                 jobs.add(List.of(trigger.job(), trigger.jobGroup()));
             }
         }
-        if (!keys.isEmpty()) {
-            Database.updateEach(connection, sql("DELETE FROM %1$sSIMPLE_TRIGGERS" + KEY), keys);
-            Database.updateEach(connection, sql("DELETE FROM %1$sTRIGGERS" + KEY), keys);
-            deleteJobs(connection, name, jobs);
-        }
-        return entries;
+        Database.updateEach(connection, sql("DELETE FROM %1$sSIMPLE_TRIGGERS" + KEY), keys);
+        Database.updateEach(connection, sql("DELETE FROM %1$sCRON_TRIGGERS" + KEY), keys);
+        Database.updateEach(connection, sql("DELETE FROM %1$sTRIGGERS" + KEY), keys);
+        deleteJobs(connection, name, jobs);
     }
 
     /**
      * Reads triggers behind the last ones, and from the first one after the end. So the
      * rows of those that were deleted before are not scanned again.
      */
-    private List<Trigger> page(Connection connection, String name, String queue, int limit) throws SQLException {
-        Trigger last = this.positions.get(queue);
+    private List<QuartzTrigger> page(Connection connection, String name, String queue, int limit) throws SQLException {
+        QuartzTrigger last = this.positions.get(queue);
         String order = " ORDER BY t.TRIGGER_NAME, t.TRIGGER_GROUP" + Database.limit(connection, limit);
-        List<Trigger> page = List.of();
+        List<QuartzTrigger> page = List.of();
         if (last != null) {
-            page = Database.query(
-                    connection, Trigger::read, sql(COLUMNS + JOINED + "AND " + ONCE
+            page = Database.query(connection, QuartzTrigger::read,
+                    sql(QuartzTrigger.COLUMNS + JOINED + "AND " + ONCE
                             + " AND t.TRIGGER_NAME >= ? AND (t.TRIGGER_NAME > ? OR " + "t.TRIGGER_GROUP > ?)" + order),
                     name, queue, last.name(), last.name(), last.group());
         }
         if (page.isEmpty()) {
-            page = Database.query(connection, Trigger::read, sql(COLUMNS + JOINED + "AND " + ONCE + order), name,
-                    queue);
+            page = Database.query(connection, QuartzTrigger::read,
+                    sql(QuartzTrigger.COLUMNS + JOINED + "AND " + ONCE + order), name, queue);
         }
         if (page.isEmpty()) {
             this.positions.remove(queue);
@@ -186,7 +221,8 @@ public final class QuartzSource extends JdbcSource {
     /**
      * Returns the triggers that no scheduler has acquired meanwhile; locks their rows.
      */
-    private List<Trigger> claim(Connection connection, String name, List<Trigger> triggers) throws SQLException {
+    private List<QuartzTrigger> claim(Connection connection, String name, List<QuartzTrigger> triggers)
+            throws SQLException {
         if (triggers.isEmpty()) {
             return triggers;
         }
@@ -196,7 +232,7 @@ public final class QuartzSource extends JdbcSource {
                 triggers.stream()
                     .map((trigger) -> new Object[] { name, trigger.name(), trigger.group(), trigger.due() })
                     .toList());
-        List<Trigger> claimed = new ArrayList<>();
+        List<QuartzTrigger> claimed = new ArrayList<>();
         for (int i = 0; i < changed.length; i++) {
             if (changed[i] == 1) {
                 claimed.add(triggers.get(i));
@@ -220,29 +256,6 @@ public final class QuartzSource extends JdbcSource {
 
     private String sql(String statement) {
         return statement.replace("%1$s", this.prefix);
-    }
-
-    private record Trigger(String name, String group, String job, String jobGroup, long due, QuartzData data,
-            boolean durable) {
-
-        static Trigger read(ResultSet row) throws SQLException {
-            byte[] job = row.getBytes(6);
-            byte[] trigger = row.getBytes(7);
-            return new Trigger(row.getString(1), row.getString(2), row.getString(3), row.getString(4), row.getLong(5),
-                    new QuartzData((job != null) ? job : new byte[0], (trigger != null) ? trigger : new byte[0]),
-                    row.getBoolean(8));
-        }
-
-        SourceEntry entry(String id) {
-            return SourceEntry.of(id, Instant.ofEpochMilli(this.due), this.data.payload())
-                .with(businessId(), Map.of("quartz-trigger", this.group + "." + this.name, "quartz-job",
-                        this.jobGroup + "." + this.job));
-        }
-
-        private String businessId() {
-            return this.group.equals("DEFAULT") ? this.name : this.group + "." + this.name;
-        }
-
     }
 
 }

@@ -5,6 +5,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -15,12 +16,16 @@ import java.util.UUID;
 import java.util.stream.IntStream;
 
 import io.delayqueue.MessageLimits;
+import io.delayqueue.MisfirePolicy;
+import io.delayqueue.OverlapPolicy;
 import io.delayqueue.migrate.EntryPage;
 import io.delayqueue.migrate.Settlement;
 import io.delayqueue.migrate.SourceEntry;
 import io.delayqueue.migrate.SourceInUseException;
+import io.delayqueue.migrate.SourceSchedule;
 import io.delayqueue.migrate.SourceStatus;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -39,7 +44,7 @@ final class TakenRows {
 
     private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
-    private static final String COLUMNS = "id, due, payload, business_id, headers, problem";
+    private static final String COLUMNS = "id, due, payload, business_id, headers, problem, schedule";
 
     private final String source;
 
@@ -57,7 +62,8 @@ final class TakenRows {
                     CREATE TABLE delayqueue_migrate (
                       source VARCHAR(20) NOT NULL, queue VARCHAR(200) NOT NULL, id VARCHAR(40) NOT NULL,
                       due BIGINT, payload %s, business_id VARCHAR(500), headers VARCHAR(2000),
-                      problem VARCHAR(500), state VARCHAR(12) NOT NULL, reason VARCHAR(500),
+                      problem VARCHAR(500), schedule VARCHAR(1000), state VARCHAR(12) NOT NULL,
+                      reason VARCHAR(500),
                       PRIMARY KEY (source, queue, id))""".formatted(Database.bytesType(connection)));
             Database.update(connection,
                     "CREATE INDEX delayqueue_migrate_state ON delayqueue_migrate (source, queue, state)");
@@ -115,10 +121,10 @@ final class TakenRows {
         for (SourceEntry entry : entries) {
             rows.add(new Object[] { this.source, queue, entry.id(),
                     (entry.dueAt() != null) ? entry.dueAt().toEpochMilli() : null, entry.payload(), entry.businessId(),
-                    MAPPER.writeValueAsString(entry.headers()), entry.problem(), "pending" });
+                    MAPPER.writeValueAsString(entry.headers()), entry.problem(), text(entry.schedule()), "pending" });
         }
         Database.updateEach(connection, "INSERT INTO delayqueue_migrate (source, queue, " + COLUMNS
-                + ", state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows);
+                + ", state) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows);
         count(connection, queue, "taken", entries.size());
     }
 
@@ -168,7 +174,22 @@ final class TakenRows {
         return new SourceEntry(row.getString(1),
                 (due != null) ? Instant.ofEpochMilli(((Number) due).longValue()) : null,
                 (payload != null) ? payload : new byte[0], row.getString(4), MessageLimits.NORMAL_PRIORITY, headers,
-                row.getString(6), null);
+                row.getString(6), null, schedule(row.getString(7)));
+    }
+
+    private static @Nullable String text(@Nullable SourceSchedule schedule) {
+        return (schedule == null) ? null : MAPPER.writeValueAsString(Map.of("cron", schedule.cron(), "zone",
+                schedule.zone().getId(), "misfire", schedule.misfire().name(), "overlap", schedule.overlap().name()));
+    }
+
+    private static @Nullable SourceSchedule schedule(@Nullable String text) {
+        if (text == null) {
+            return null;
+        }
+        JsonNode json = MAPPER.readTree(text);
+        return new SourceSchedule(json.get("cron").asString(), ZoneId.of(json.get("zone").asString()),
+                MisfirePolicy.valueOf(json.get("misfire").asString()),
+                OverlapPolicy.valueOf(json.get("overlap").asString()));
     }
 
     /** Returns whether an entry with an id of the source was taken. */
@@ -230,10 +251,20 @@ final class TakenRows {
             putPositive(counts, "repeated", numbers.get(1));
             putPositive(counts, "kept", numbers.get(2));
             putPositive(counts, "renamed", numbers.get(3));
+            putPositive(counts, "schedules sent", schedulesSent(connection, queue));
         }
+        putPositive(counts, "schedules waiting", waiting.schedules());
         return new SourceStatus(waiting.number(), waiting.firstDue(), waiting.lastDue(), taken,
                 states.getOrDefault("pending", 0L), states.getOrDefault("sent", 0L), states.getOrDefault("dropped", 0L),
                 states.getOrDefault("unreadable", 0L), counts, waiting.left());
+    }
+
+    private long schedulesSent(Connection connection, String queue) throws SQLException {
+        return Database.query(connection, (row) -> row.getLong(1),
+                "SELECT COUNT(*) FROM delayqueue_migrate WHERE source = ? AND queue = ? AND state = ? "
+                        + "AND schedule IS NOT NULL",
+                this.source, queue, "sent")
+            .get(0);
     }
 
     private static long number(ResultSet row, int column) {
@@ -271,8 +302,16 @@ final class TakenRows {
      * @param firstDue the earliest due time of those; {@code null} if none waits
      * @param lastDue the latest due time of those; {@code null} if none waits
      * @param left entries that stay, by the reason
+     * @param schedules those of {@code number} that become schedules
      */
-    record Waiting(long number, @Nullable Instant firstDue, @Nullable Instant lastDue, Map<String, Long> left) {
+    record Waiting(long number, @Nullable Instant firstDue, @Nullable Instant lastDue, Map<String, Long> left,
+            long schedules) {
+
+        /** Describes a queue without entries that become schedules. */
+        Waiting(long number, @Nullable Instant firstDue, @Nullable Instant lastDue, Map<String, Long> left) {
+            this(number, firstDue, lastDue, left, 0);
+        }
+
     }
 
 }

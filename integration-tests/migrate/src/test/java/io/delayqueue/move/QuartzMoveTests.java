@@ -1,7 +1,5 @@
 package io.delayqueue.move;
 
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -19,17 +17,9 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /** Moves what real versions of Quartz have written. */
 @Tag("server")
-class QuartzMoveTests extends MoveTestBase {
+class QuartzMoveTests extends QuartzTestBase {
 
     private static final String JOB_CLASS = "io.delayqueue.peers.quartz.QuartzPeer$OrderJob";
-
-    private SourceDatabase database = SourceDatabase.H2;
-
-    private String url = "";
-
-    private String cluster = "clustered";
-
-    private String data = "properties";
 
     @ParameterizedTest
     @MethodSource("everyVersion")
@@ -50,7 +40,7 @@ class QuartzMoveTests extends MoveTestBase {
         assertThat(scene().run("verify", "--check=5000"))
             .contains("%,d found with their due time".formatted(Math.min(COPIED, 5_000)));
         scene().run("finish");
-        assertThat(this.database.query(this.url, "SELECT UPPER(TABLE_NAME), '' FROM INFORMATION_SCHEMA.TABLES"))
+        assertThat(query("SELECT UPPER(TABLE_NAME), '' FROM INFORMATION_SCHEMA.TABLES"))
             .doesNotContainKey("DELAYQUEUE_MIGRATE")
             .containsKey("QRTZ_TRIGGERS");
     }
@@ -69,8 +59,7 @@ class QuartzMoveTests extends MoveTestBase {
         assertThat(redis().commands().hgetall("shop:{orders}:messages")).hasSize(1)
             .hasEntrySatisfying("shop.order-4", (message) -> assertThat(message).contains("\"number\":\"4\"",
                     "\"quartz-job\":\"shop.order-4-job\""));
-        assertThat(this.database.query(this.url, "SELECT JOB_NAME, JOB_GROUP FROM QRTZ_JOB_DETAILS"))
-            .containsOnlyKeys("orders");
+        assertThat(query("SELECT JOB_NAME, JOB_GROUP FROM QRTZ_JOB_DETAILS")).containsOnlyKeys("orders");
         assertThat(scene().execute(1, "verify")).contains("are left: repeating", "are left: cron", "are left: paused");
     }
 
@@ -116,60 +105,6 @@ class QuartzMoveTests extends MoveTestBase {
                     arguments("quartz-2.4", SourceDatabase.POSTGRESQL, "alone"))
             .filter((version) -> isTested(version.get()[0] + "-" + version.get()[1],
                     version.get()[0].equals("quartz-2.3")));
-    }
-
-    private void create(String version, SourceDatabase used) {
-        this.database = used;
-        this.url = used.newUrl();
-        used.update(this.url, PeerJvm.resource(version, used.tables()));
-        used.update(this.url, "CREATE TABLE handled_by_old (number VARCHAR(20))");
-        startScene();
-    }
-
-    @Override
-    String source() {
-        return "quartz";
-    }
-
-    @Override
-    List<String> sourceArguments() {
-        return List.of("--source-url=" + this.url, "--source-user=" + this.database.user(),
-                "--queue=*" + JOB_CLASS.substring(JOB_CLASS.length() - 9) + "=orders");
-    }
-
-    @Override
-    Map<String, Long> dueInSource() {
-        Map<String, Long> due = new HashMap<>();
-        this.database.query(this.url, "SELECT TRIGGER_NAME, NEXT_FIRE_TIME FROM QRTZ_TRIGGERS")
-            .forEach((name, time) -> due.put(name.substring("order-".length()), Long.valueOf(time)));
-        return due;
-    }
-
-    @Override
-    Map<String, Integer> handledByOld() {
-        Map<String, Integer> handled = new HashMap<>();
-        this.database.query(this.url, "SELECT number, COUNT(*) FROM handled_by_old GROUP BY number")
-            .forEach((number, times) -> handled.put(number, Integer.valueOf(times)));
-        return handled;
-    }
-
-    @Override
-    long count(String name) {
-        boolean known = this.database.query(this.url, "SELECT UPPER(TABLE_NAME), '' FROM INFORMATION_SCHEMA.TABLES")
-            .containsKey("DELAYQUEUE_MIGRATE_QUEUE");
-        String sql = "SELECT '%1$s', SUM(%1$s) FROM delayqueue_migrate_queue".formatted(name);
-        String count = known ? this.database.query(this.url, sql).get(name) : null;
-        return (count != null) ? Long.parseLong(count) : 0;
-    }
-
-    @Override
-    PeerJvm peer(String version, Object... arguments) {
-        Object[] all = new Object[arguments.length + 3];
-        all[0] = this.url;
-        all[1] = this.cluster;
-        all[2] = this.data;
-        System.arraycopy(arguments, 0, all, 3, arguments.length);
-        return PeerJvm.start(version, "io.delayqueue.peers.quartz.QuartzPeer", all);
     }
 
 }

@@ -81,8 +81,17 @@ final class Scene {
 
     /** Returns the report of a step as text. */
     String report(String step) {
+        return read("report-" + step + ".txt");
+    }
+
+    /** Returns the report of a step as JSON. */
+    String json(String step) {
+        return read("report-" + step + ".json");
+    }
+
+    private String read(String file) {
         try {
-            return Files.readString(this.directory.resolve("report-" + step + ".txt"));
+            return Files.readString(this.directory.resolve(file));
         }
         catch (IOException ex) {
             throw new UncheckedIOException(ex);

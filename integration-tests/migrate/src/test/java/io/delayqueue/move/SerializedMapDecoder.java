@@ -19,7 +19,9 @@ public class SerializedMapDecoder implements PayloadDecoder {
 
     @Override
     public Object decode(SourceEntry entry) {
-        String bytes = new String(QuartzData.of(entry).trigger(), StandardCharsets.UTF_8);
+        QuartzData data = QuartzData.of(entry);
+        String bytes = new String(data.job(), StandardCharsets.UTF_8)
+                + new String(data.trigger(), StandardCharsets.UTF_8);
         Matcher matcher = NUMBER.matcher(bytes);
         if (!matcher.find()) {
             throw new IllegalArgumentException("it has no number");

@@ -12,8 +12,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
+import java.util.TimeZone;
 
 import org.quartz.CronScheduleBuilder;
+import org.quartz.CronTrigger;
+import org.quartz.DisallowConcurrentExecution;
 import org.quartz.Job;
 import org.quartz.JobBuilder;
 import org.quartz.JobDataMap;
@@ -21,6 +24,7 @@ import org.quartz.JobDetail;
 import org.quartz.JobExecutionContext;
 import org.quartz.JobExecutionException;
 import org.quartz.JobKey;
+import org.quartz.PersistJobDataAfterExecution;
 import org.quartz.Scheduler;
 import org.quartz.SchedulerException;
 import org.quartz.SimpleScheduleBuilder;
@@ -28,6 +32,7 @@ import org.quartz.Trigger;
 import org.quartz.TriggerBuilder;
 import org.quartz.TriggerKey;
 import org.quartz.impl.StdSchedulerFactory;
+import org.quartz.impl.calendar.HolidayCalendar;
 
 /**
  * An application that uses Quartz with tables, as it was before the migration. It
@@ -74,8 +79,8 @@ public final class QuartzPeer {
      * Runs the application.
      * @param arguments URL, {@code clustered} or {@code alone}, {@code properties} or
      * {@code serialized}, and then {@code send FIRST COUNT DELAY SPREAD ...},
-     * {@code produce FIRST PER_SECOND DELAY}, {@code consume} or {@code special}; times
-     * in milliseconds
+     * {@code produce FIRST PER_SECOND DELAY}, {@code cron NAME EXPRESSION ZONE KIND ...},
+     * {@code consume} or {@code special}; times in milliseconds
      */
     public static void main(String[] arguments) throws Exception {
         // The threads of the library would keep the process, and the test would wait.
@@ -98,6 +103,12 @@ public final class QuartzPeer {
             }
             case "produce" -> peer.produce(number(arguments[4]), number(arguments[5]), number(arguments[6]));
             case "special" -> peer.special();
+            case "cron" -> {
+                for (int i = 4; i < arguments.length; i += 4) {
+                    peer.cron(arguments[i], arguments[i + 1], arguments[i + 2], arguments[i + 3]);
+                }
+                System.out.println("SENT all");
+            }
             default -> peer.consume();
         }
         peer.scheduler.shutdown(true);
@@ -193,6 +204,41 @@ public final class QuartzPeer {
         System.out.println("SENT 4");
     }
 
+    /** Schedules a cron trigger with a job of its own. */
+    private void cron(String name, String expression, String zone, String kind) throws SchedulerException {
+        Class<? extends Job> type = switch (kind) {
+            case "exclusive" -> ExclusiveOrderJob.class;
+            case "changing" -> ChangingOrderJob.class;
+            default -> OrderJob.class;
+        };
+        JobDetail job = JobBuilder.newJob(type)
+            .withIdentity(name + "-job")
+            .usingJobData(kind.equals("empty") ? new JobDataMap() : data(42))
+            .build();
+        CronScheduleBuilder times = CronScheduleBuilder.cronSchedule(expression).inTimeZone(TimeZone.getTimeZone(zone));
+        switch (kind) {
+            case "nothing" -> times.withMisfireHandlingInstructionDoNothing();
+            case "ignore" -> times.withMisfireHandlingInstructionIgnoreMisfires();
+            default -> times.withMisfireHandlingInstructionFireAndProceed();
+        }
+        TriggerBuilder<CronTrigger> trigger = TriggerBuilder.newTrigger()
+            .withIdentity(name, kind.equals("grouped") ? "shop" : "DEFAULT")
+            .withSchedule(times);
+        switch (kind) {
+            case "end" -> trigger.endAt(new Date(System.currentTimeMillis() + 86_400_000_000L));
+            case "later" -> trigger.startAt(new Date(System.currentTimeMillis() + 86_400_000));
+            case "calendar" -> {
+                this.scheduler.addCalendar("holidays", new HolidayCalendar(), true, false);
+                trigger.modifiedByCalendar("holidays");
+            }
+            default -> trigger.startNow();
+        }
+        this.scheduler.scheduleJob(job, trigger.build());
+        if (kind.equals("paused")) {
+            this.scheduler.pauseTrigger(trigger.build().getKey());
+        }
+    }
+
     /** Runs jobs until the input ends. */
     private void consume() throws InterruptedException, SchedulerException {
         this.scheduler.start();
@@ -213,13 +259,32 @@ public final class QuartzPeer {
                     url.contains("postgresql") ? "postgres" : "sa", "");
                     PreparedStatement insert = connection
                         .prepareStatement("INSERT INTO handled_by_old (number) VALUES (?)")) {
-                insert.setString(1, context.getMergedJobDataMap().getString("number"));
+                insert.setString(1, number(context));
                 insert.executeUpdate();
             }
             catch (SQLException ex) {
                 throw new JobExecutionException(ex);
             }
         }
+
+        /** Returns the number of the order, or the time of a cron trigger. */
+        private static String number(JobExecutionContext context) {
+            return (context.getTrigger() instanceof CronTrigger trigger)
+                    ? trigger.getKey().getName() + "@" + context.getScheduledFireTime().getTime()
+                    : context.getMergedJobDataMap().getString("number");
+        }
+
+    }
+
+    /** Handles one order at a time. */
+    @DisallowConcurrentExecution
+    public static class ExclusiveOrderJob extends OrderJob {
+
+    }
+
+    /** Keeps the changes of its data. */
+    @PersistJobDataAfterExecution
+    public static class ChangingOrderJob extends OrderJob {
 
     }
 

@@ -1,0 +1,82 @@
+package io.delayqueue.migrate.engine;
+
+import java.time.Instant;
+import java.util.Objects;
+import java.util.Optional;
+
+import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.PayloadConversionException;
+import io.delayqueue.ScheduleDefinition;
+import io.delayqueue.ScheduleOperations;
+import io.delayqueue.ScheduleStatus;
+import io.delayqueue.migrate.Settlement;
+import io.delayqueue.migrate.SourceEntry;
+import io.delayqueue.migrate.SourceSchedule;
+
+/**
+ * Puts the schedules of taken entries. A schedule of the same name and times is left as
+ * it is, so the put of an entry can be repeated.
+ */
+final class EntrySchedules {
+
+    private final DelayQueueOperations queues;
+
+    private final EntryMessages messages;
+
+    EntrySchedules(DelayQueueOperations queues, EntryMessages messages) {
+        this.queues = queues;
+        this.messages = messages;
+    }
+
+    /**
+     * Puts the schedule of an entry, which begins with the due time of the entry.
+     * @throws io.delayqueue.DelayQueueException if that failed; the call can be repeated
+     */
+    Put put(String queue, SourceEntry entry, SourceSchedule schedule) {
+        ScheduleOperations schedules = this.queues.schedules(queue);
+        ScheduleDefinition definition;
+        try {
+            definition = this.messages.scheduleOf(entry, schedule);
+        }
+        catch (Exception ex) {
+            return unreadable(entry, EntryMessages.reason(ex));
+        }
+        try {
+            if (schedules.putIfAbsent(definition, dueAt(entry))) {
+                return new Put(Settlement.sent(entry.id()), false);
+            }
+        }
+        catch (IllegalArgumentException | PayloadConversionException ex) {
+            return unreadable(entry, EntryMessages.reason(ex));
+        }
+        Optional<ScheduleStatus> held = schedules.find(definition.name());
+        if (held.isPresent() && held.get().definition().hasTimesOf(definition)) {
+            return new Put(Settlement.sent(entry.id()), true);
+        }
+        return unreadable(entry, "queue '%s' has another schedule '%s': remove it, or keep it and discard the entry"
+            .formatted(queue, definition.name()));
+    }
+
+    private static Put unreadable(SourceEntry entry, String reason) {
+        return new Put(Settlement.unreadable(entry.id(), reason), false);
+    }
+
+    private static Instant dueAt(SourceEntry entry) {
+        return Objects.requireNonNull(entry.dueAt(), "A schedule needs the time of its first occurrence");
+    }
+
+    /**
+     * Holds the result of a put.
+     *
+     * @param settlement the outcome for the entry
+     * @param kept whether the queue had the schedule already
+     */
+    record Put(Settlement settlement, boolean kept) {
+
+        boolean isSent() {
+            return this.settlement.outcome() == Settlement.Outcome.SENT;
+        }
+
+    }
+
+}
