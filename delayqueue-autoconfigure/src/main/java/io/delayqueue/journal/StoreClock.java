@@ -30,6 +30,9 @@ final class StoreClock {
 
     private final Map<Partition, Reading> readings = new ConcurrentHashMap<>();
 
+    /** The partitions whose first read has ended, with or without an answer. */
+    private final Set<Partition> tried = ConcurrentHashMap.newKeySet();
+
     /** The partitions whose time is being read. */
     private final Set<Partition> reading = ConcurrentHashMap.newKeySet();
 
@@ -39,7 +42,8 @@ final class StoreClock {
 
     /**
      * Reads the times of the partitions of a queue at first, once in a while and after a
-     * failure. Waits for those that were never read.
+     * failure. Waits for the first read of each partition only: a server that is away
+     * must not delay the calls to the others.
      */
     void prepare(QueueName queue) {
         List<Partition> partitions = this.layouts.of(queue).join().all(queue);
@@ -48,12 +52,13 @@ final class StoreClock {
             Reading reading = this.readings.get(partition);
             if (reading == null || System.nanoTime() - reading.readAt() > REFRESH.toNanos()) {
                 CompletableFuture<Void> read = read(partition);
-                if (reading == null) {
+                if (reading == null && !this.tried.contains(partition)) {
                     first.add(read);
                 }
             }
         }
         first.forEach((read) -> read.handle((done, failure) -> done).join());
+        this.tried.addAll(partitions);
     }
 
     private static Reading reading(long before, long after, Instant now) {

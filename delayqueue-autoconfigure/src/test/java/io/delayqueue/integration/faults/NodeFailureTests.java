@@ -39,7 +39,7 @@ class NodeFailureTests {
 
     private static final String NONE_SLOW = "test.fates=FAILS_ONCE=5,COMES_BACK=5,DOOMED=5";
 
-    private static final int LOOKS = 2_000;
+    private static final int MAX_POLLS = 12_000;
 
     private static final long MOMENT = 2_000;
 
@@ -54,7 +54,7 @@ class NodeFailureTests {
             run.seats().get(0).node().tell("give " + Fate.POISON);
             // The lease that was no one's fault as far as is known, and two that count.
             int deaths = 0;
-            for (int i = 0; i < LOOKS && deaths < 3; i++) {
+            for (int i = 0; i < MAX_POLLS && deaths < 3; i++) {
                 FaultRun.pass(50);
                 for (FaultRun.Seat seat : run.seats()) {
                     if (!seat.node().isAlive()) {
