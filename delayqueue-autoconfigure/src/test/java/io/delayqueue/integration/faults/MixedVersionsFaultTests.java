@@ -35,7 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class MixedVersionsFaultTests {
 
     /** The first that today's nodes can be compiled with. */
-    private static final String FIRST = "d1217af";
+    private static final String FIRST = "2807166f";
 
     private static final long MOMENT = 2000;
 
