@@ -34,9 +34,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class ActivityReporter {
 
-    /** Longest time without a report, so that an idle node shows that it runs. */
-    static final Duration IDLE = Duration.ofSeconds(25);
-
     /** Time after which a queue without handler starts is reported again. */
     static final Duration REMINDER = Duration.ofMinutes(5);
 
@@ -52,7 +49,7 @@ public final class ActivityReporter {
 
     private final LongSupplier nanoTime;
 
-    /** What the listeners had counted at the last report, by queue. */
+    /** The counts of the listeners at the last report, by queue. */
     private final Map<String, long[]> counted = new HashMap<>();
 
     /** When a queue was reported last, and whether it got a place. */
@@ -66,9 +63,6 @@ public final class ActivityReporter {
 
     /** Whether queues were left for the next report. */
     private boolean more;
-
-    /** When the last report was answered; {@code null} before the first one. */
-    private @Nullable Long answeredAt;
 
     /** When the first report was sent that the store did not answer. */
     private @Nullable Long unansweredSince;
@@ -86,7 +80,10 @@ public final class ActivityReporter {
         this.nanoTime = nanoTime;
     }
 
-    /** Sends a report if there is something to report. */
+    /**
+     * Sends a report, also an empty one: it shows that the node runs, and finds out
+     * whether the store answers.
+     */
     public void report() {
         long begun = this.nanoTime.getAsLong();
         ActivityReport report = next(begun);
@@ -102,12 +99,8 @@ public final class ActivityReporter {
         }
         ActivityReport report = this.pending;
         if (report == null) {
-            Map<String, long[]> changes = changes(now);
-            if (changes.isEmpty() && this.answeredAt != null && now - this.answeredAt < IDLE.toNanos()) {
-                return null;
-            }
             this.number++;
-            report = new ActivityReport(this.node, this.number, Duration.ZERO, changes);
+            report = new ActivityReport(this.node, this.number, Duration.ZERO, changes(now));
             this.pending = report;
         }
         this.sending = true;
@@ -124,7 +117,6 @@ public final class ActivityReporter {
             if (reply != null) {
                 this.pending = null;
                 this.unansweredSince = null;
-                this.answeredAt = this.nanoTime.getAsLong();
                 report.counts().keySet().forEach((queue) -> this.reported.put(queue, new Reported(begun, true)));
                 reply.leftOut().forEach((queue) -> this.reported.put(queue, new Reported(begun, false)));
             }

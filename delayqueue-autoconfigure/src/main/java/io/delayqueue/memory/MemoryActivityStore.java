@@ -28,7 +28,7 @@ final class MemoryActivityStore implements ActivityStore {
 
     private static final Duration ASK_AGAIN = Duration.ofSeconds(20);
 
-    /** What was recorded by minute, then by queue; the empty name is that of all. */
+    /** The recorded cells by minute, then by queue; the empty name is that of all. */
     private final NavigableMap<Instant, Map<String, Cell>> minutes = new TreeMap<>();
 
     private final Map<String, Place> places = new HashMap<>();

@@ -72,7 +72,9 @@ public final class DashboardSite implements AutoCloseable {
     private static void clear(RedisServer redis) {
         List<String> keys = redis.commands().keys("dashboard:*");
         if (!keys.isEmpty()) {
-            redis.commands().del(keys.toArray(String[]::new));
+            redis.commands().unlink(keys.toArray(String[]::new)); // in the background:
+                                                                  // there may be a
+                                                                  // million messages
         }
     }
 

@@ -52,7 +52,7 @@ public final class PastActivity implements AutoCloseable {
         this.store = new RedisActivityStore(this.redis);
     }
 
-    /** Returns the beginning of the minute that is so many minutes old. */
+    /** Returns the time that is this number of minutes ago. */
     public Instant at(int age) {
         return this.end.minus(MINUTE.multipliedBy(age));
     }

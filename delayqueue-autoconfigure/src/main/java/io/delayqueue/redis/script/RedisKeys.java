@@ -79,9 +79,7 @@ public final class RedisKeys {
                 bytes(secretOf(namespace)), bytes(stem + "schedules") };
     }
 
-    /**
-     * Returns the keys of what nodes do, by minute; no queue can have the names.
-     */
+    /** Returns the keys of the activity of queues; no queue can have these names. */
     public static byte[][] ofActivity(String namespace) {
         String stem = namespace + ":{" + DIRECTORY + "}:activity";
         return new byte[][] { bytes(stem), bytes(stem + "-queues"), bytes(stem + "-nodes") };

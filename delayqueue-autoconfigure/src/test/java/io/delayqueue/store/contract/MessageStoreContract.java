@@ -375,7 +375,7 @@ public abstract class MessageStoreContract implements StoreFixture {
 
     }
 
-    /** What nodes did by minute, of which no message depends. */
+    /** The activity of queues by minute, on which no message depends. */
     @Nested
     class Activity extends ActivityCases {
 

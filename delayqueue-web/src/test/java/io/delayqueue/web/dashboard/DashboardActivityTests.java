@@ -22,8 +22,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Shows what happened before the tab was opened: three hours of all nodes, with outages
- * and gaps, and what becomes due in the next weeks. Skipped if there is no Chromium.
+ * Shows three hours of all nodes in a new tab, with outages and gaps, and the messages of
+ * the next weeks. Skipped if there is no Chromium.
  */
 @Tag("server")
 class DashboardActivityTests {
@@ -57,7 +57,7 @@ class DashboardActivityTests {
         browser.driver().get(site.address() + "?" + System.nanoTime() + place);
     }
 
-    /** Returns a value of what a plot shows. */
+    /** Returns a value of the data of a plot. */
     private static Object plot(String key, String value) {
         return browser.run("return document.querySelector(`canvas[data-plot='${arguments[0]}']`)?.plot" + value, key);
     }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** What nodes did, by minute: for three hours, and at most 200 queues. */
+/** The activity of queues by minute: for three hours, and at most 200 queues. */
 public abstract class ActivityCases extends StoreCases {
 
     private static final Duration MINUTE = Duration.ofMinutes(1);
