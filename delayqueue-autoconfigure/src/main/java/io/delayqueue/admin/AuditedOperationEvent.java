@@ -13,15 +13,15 @@ import org.jspecify.annotations.Nullable;
  *
  * @param principal the name of the principal
  * @param operation the operation, such as {@code cancel}
- * @param queue the queue
+ * @param queue the queue; {@code null} for an operation on a node
  * @param filter the target: an id, ids separated by spaces, or the criteria of a
- * selection as JSON in one line; {@code null} for the whole queue
+ * selection as JSON in one line, or the node; {@code null} for the whole queue
  * @param count number of messages or dead letters that were changed; 0 if there was none,
  * {@link #UNKNOWN} if it is not known
  * @param outcome how it ended
  * @see io.delayqueue.DeadLetterEvent
  */
-public record AuditedOperationEvent(String principal, String operation, String queue, @Nullable String filter,
+public record AuditedOperationEvent(String principal, String operation, @Nullable String queue, @Nullable String filter,
         long count, Outcome outcome) {
 
     /** The count of an operation that failed part of the way. */
@@ -31,7 +31,7 @@ public record AuditedOperationEvent(String principal, String operation, String q
      * Creates the event of a completed operation, or of an operation whose count is
      * unknown.
      */
-    public AuditedOperationEvent(String principal, String operation, String queue, @Nullable String filter,
+    public AuditedOperationEvent(String principal, String operation, @Nullable String queue, @Nullable String filter,
             long count) {
         this(principal, operation, queue, filter, count, (count == UNKNOWN) ? Outcome.UNKNOWN : Outcome.DONE);
     }

@@ -1,5 +1,6 @@
 package io.delayqueue.admin;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 
@@ -17,10 +18,11 @@ import org.jspecify.annotations.Nullable;
  * @param startedAt when its listeners started
  * @param seenAt when it reported
  * @param listeners its listeners
+ * @param handlers its running handlers
  * @see DelayQueueInspector#nodes
  */
 public record NodeStatus(String id, String application, String host, long pid, @Nullable String version,
-        Instant startedAt, Instant seenAt, List<ListenerStatus> listeners) {
+        Instant startedAt, Instant seenAt, List<ListenerStatus> listeners, RunningHandlers handlers) {
 
     public NodeStatus {
         listeners = List.copyOf(listeners);
@@ -40,14 +42,67 @@ public record NodeStatus(String id, String application, String host, long pid, @
      * pause of the queue
      * @param outage why the listener handles nothing although it is running, for example
      * because the broker that it forwards to is away; {@code null} for no such reason
+     * @param handled how many messages it has handled since its registration
+     * @param failed how many of its handlers have failed since then
+     * @param byQueue what applies to each of its queues; empty if the process runs an
+     * earlier version, which takes no overrides
      */
     public record ListenerStatus(String id, List<String> queues, int concurrency, int free, boolean running,
-            boolean paused, @Nullable String outage) {
+            boolean paused, @Nullable String outage, long handled, long failed, List<QueueStatus> byQueue) {
 
         public ListenerStatus {
             queues = List.copyOf(queues);
+            byQueue = List.copyOf(byQueue);
         }
 
+    }
+
+    /**
+     * Holds what applies to one queue of a listener.
+     *
+     * @param queue the queue
+     * @param concurrency maximum number of messages that are handled concurrently
+     * @param configured the concurrency by configuration
+     * @param free how many more messages could be handled now
+     * @param override the override in force; {@code null} for none
+     */
+    public record QueueStatus(String queue, int concurrency, int configured, int free,
+            @Nullable ListenerOverride override) {
+    }
+
+    /**
+     * Holds the running handlers of a process.
+     *
+     * @param total their number
+     * @param overdue the number of those that are overdue
+     * @param longest those that run longest, the longest first: at most 20, and as many
+     * as fit in the report
+     */
+    public record RunningHandlers(int total, int overdue, List<RunningHandler> longest) {
+
+        /** No running handlers. */
+        public static final RunningHandlers NONE = new RunningHandlers(0, 0, List.of());
+
+        public RunningHandlers {
+            longest = List.copyOf(longest);
+        }
+
+    }
+
+    /**
+     * Holds a running handler.
+     *
+     * @param listener the id of its listener
+     * @param queue the queue
+     * @param id the id of its message, of a batch that of the first one
+     * @param messages the number of its messages
+     * @param attempt the number of the attempt, from 1
+     * @param runningFor how long it has run
+     * @param overdue whether it runs longer than its timeout or, if it has none, than
+     * {@code delayqueue.listener.overdue-after}
+     */
+    public record RunningHandler(String listener, String queue, String id, int messages, int attempt,
+            Duration runningFor, boolean overdue) {
     }
 
 }

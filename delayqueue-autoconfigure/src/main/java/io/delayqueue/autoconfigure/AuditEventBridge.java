@@ -23,7 +23,9 @@ final class AuditEventBridge implements ApplicationListener<PayloadApplicationEv
     public void onApplicationEvent(PayloadApplicationEvent<AuditedOperationEvent> published) {
         AuditedOperationEvent event = published.getPayload();
         Map<String, Object> data = new LinkedHashMap<>();
-        data.put("queue", event.queue());
+        if (event.queue() != null) {
+            data.put("queue", event.queue());
+        }
         if (event.filter() != null) {
             data.put("filter", event.filter());
         }

@@ -1,6 +1,7 @@
 package io.delayqueue.autoconfigure;
 
 import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.admin.NodeOperations;
 import io.delayqueue.admin.DelayQueueIntegrityChecker;
 import io.delayqueue.journal.HistoryFactory;
 import io.delayqueue.journal.JournalMode;
@@ -40,6 +41,7 @@ import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.store.schedule.LocalSchedules;
 import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.template.InspectorTemplate;
+import io.delayqueue.template.NodeOperationsTemplate;
 import io.lettuce.core.resource.ClientResources;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -135,6 +137,14 @@ public final class DelayQueueAutoConfiguration {
                         nodes.getIfAvailable(() -> NodeRegistry.NONE),
                         activity.getIfAvailable(() -> ActivityStore.NONE), schedules.store()),
                 partitions, properties.answerLimit());
+    }
+
+    @Bean
+    @Proxyable(ProxyType.INTERFACES)
+    @ConditionalOnBean(NodeRegistry.class)
+    @ConditionalOnMissingBean(NodeOperations.class)
+    NodeOperationsTemplate delayQueueNodeOperations(NodeRegistry nodes, DelayQueueProperties properties) {
+        return new NodeOperationsTemplate(nodes, properties.answerLimit());
     }
 
     @Bean

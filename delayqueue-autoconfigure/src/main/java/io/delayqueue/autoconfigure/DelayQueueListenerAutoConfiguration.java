@@ -137,11 +137,11 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     NodeHeartbeat delayQueueNodeHeartbeat(ObjectProvider<NodeRegistry> nodes, DelayedListenerRegistry registry,
-            Environment environment, ObjectProvider<UnconsumedQueueCheck> unconsumed,
+            DelayQueueProperties properties, Environment environment, ObjectProvider<UnconsumedQueueCheck> unconsumed,
             ObjectProvider<ActivityReporter> activity) {
         return new NodeHeartbeat(nodes.getIfAvailable(() -> NodeRegistry.NONE),
                 NodeHeartbeat.thisProcess(environment.getProperty("spring.application.name", "application")),
-                registry::listeners, System::nanoTime, () -> {
+                registry::listeners, System::nanoTime, properties.listener().overdueAfter(), () -> {
                     unconsumed.ifAvailable(UnconsumedQueueCheck::refresh);
                     activity.ifAvailable(ActivityReporter::report);
                 });

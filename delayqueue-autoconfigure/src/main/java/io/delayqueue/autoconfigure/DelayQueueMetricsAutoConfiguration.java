@@ -11,8 +11,10 @@ import io.delayqueue.journal.HistoryFactory;
 import io.delayqueue.journal.JournalFactory;
 import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
+import io.delayqueue.observation.HandleMeterSuppressor;
 import io.delayqueue.store.RemoteConsumerQueues;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.observation.MeterObservationHandler;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -23,6 +25,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ProxyType;
 import org.springframework.context.annotation.Proxyable;
+import org.springframework.core.annotation.Order;
 
 /** Auto-configuration for the meters, where the application has a registry for them. */
 @AutoConfiguration(
@@ -43,6 +46,15 @@ public final class DelayQueueMetricsAutoConfiguration {
     MicrometerEventRecorderFactory delayQueueMicrometerEventRecorderFactory(MeterRegistry registry,
             DelayQueueMetricsProperties properties) {
         return new MicrometerEventRecorderFactory(registry, properties.maxQueues());
+    }
+
+    /** Precedes Boot's handler, which has no order. */
+    @Bean
+    @Order(0)
+    @ConditionalOnClass(MeterObservationHandler.class)
+    @ConditionalOnBooleanProperty("delayqueue.observation.enabled")
+    HandleMeterSuppressor delayQueueHandleMeterSuppressor() {
+        return new HandleMeterSuppressor();
     }
 
     @Bean

@@ -352,6 +352,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      * @param lease How long a claimed message is leased. Renewed while its handler runs,
      * so it bounds the recovery time after a crash, not the duration of a handler.
      * @param timeout Time limit of a handler; no limit if zero or not set.
+     * @param overdueAfter Duration after which a handler without a timeout is shown to
+     * operators as overdue. Has no other effect.
      * @param maxAttempts Failures after which a message is dead-lettered.
      * @param maxLapses Lapses after a recorded start, usually crashes of the process,
      * after which a message is dead-lettered.
@@ -366,13 +368,17 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      * @param backoff Delays between attempts.
      */
     public record Listener(@DefaultValue("10") int concurrency, @DefaultValue("30s") Duration lease,
-            @Nullable Duration timeout, @DefaultValue("5") int maxAttempts, @DefaultValue("3") int maxLapses,
-            @DefaultValue("drop") ExpiryPolicy expiryPolicy, @DefaultValue("true") boolean autoStartup,
-            @Nullable String executor, @DefaultValue("20s") Duration shutdownTimeout, @DefaultValue Backoff backoff) {
+            @Nullable Duration timeout, @DefaultValue("1m") Duration overdueAfter, @DefaultValue("5") int maxAttempts,
+            @DefaultValue("3") int maxLapses, @DefaultValue("drop") ExpiryPolicy expiryPolicy,
+            @DefaultValue("true") boolean autoStartup, @Nullable String executor,
+            @DefaultValue("20s") Duration shutdownTimeout, @DefaultValue Backoff backoff) {
 
         public Listener {
             require(isWithin(shutdownTimeout, Duration.ZERO, MessageLimits.MAX_DURATION),
                     "delayqueue.listener.shutdown-timeout", ZERO_OR_MORE, shutdownTimeout);
+            require(isWithin(overdueAfter, Duration.ofSeconds(1), MessageLimits.MAX_DURATION),
+                    "delayqueue.listener.overdue-after", "1s to %d days".formatted(MessageLimits.MAX_DURATION.toDays()),
+                    overdueAfter);
         }
 
         ListenerSettings settings(@Nullable Queue queue) {

@@ -50,8 +50,9 @@ public class DelayQueueSystem implements SmartLifecycle, AutoCloseable {
         this.worker = new DelayedListenerLifecycle(store.components(), this.listeners, builder.context(),
                 builder.runtimeSettings(),
                 new NodeHeartbeat(store.nodes(), NodeHeartbeat.thisProcess(builder.application()),
-                        this.listeners::listeners, System::nanoTime, new ActivityReporter(store.activity(),
-                                this.listeners::listeners, store.backlogs(), System::nanoTime)::report));
+                        this.listeners::listeners, System::nanoTime, builder.settings().listener().overdueAfter(),
+                        new ActivityReporter(store.activity(), this.listeners::listeners, store.backlogs(),
+                                System::nanoTime)::report));
     }
 
     static DelayQueueSystem named(String name, BeanFactory beans) {

@@ -8,9 +8,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SortedMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.admin.ListenerOverride;
+import io.delayqueue.admin.NodeStatus.QueueStatus;
 import io.delayqueue.listener.handler.HandlerOutage;
 import io.delayqueue.listener.poll.HandlerConcurrencyLimiter;
 import io.delayqueue.listener.poll.ListenerSettings;
@@ -48,6 +51,9 @@ final class DefaultListenerContainer implements ListenerContainer {
     private boolean wanted;
 
     private volatile boolean paused;
+
+    /** By queue. */
+    private volatile Map<String, ListenerOverride> overrides = Map.of();
 
     private @Nullable ListenerRun run;
 
@@ -101,7 +107,7 @@ final class DefaultListenerContainer implements ListenerContainer {
     }
 
     private void launch(ListenerRun run) {
-        Loops started = new Loops(run, this.paused);
+        Loops started = new Loops(run);
         this.loops = started;
         try {
             this.bindings.forEach(started::start);
@@ -147,10 +153,32 @@ final class DefaultListenerContainer implements ListenerContainer {
 
     private void pause(boolean pause) {
         this.paused = pause;
+        applySettings();
+    }
+
+    @Override
+    public void override(List<ListenerOverride> overrides) {
+        this.overrides = overrides.stream()
+            .collect(Collectors.toMap(ListenerOverride::queue, Function.identity(), (one, other) -> other));
+        applySettings();
+    }
+
+    private void applySettings() {
         Loops running = this.loops;
         if (running != null) {
-            running.pause(pause);
+            running.applySettings();
         }
+    }
+
+    private boolean isPaused(QueueName queue) {
+        ListenerOverride override = this.overrides.get(queue.value());
+        return this.paused || (override != null && override.paused());
+    }
+
+    private int concurrency(PartitionBinding binding) {
+        ListenerOverride override = this.overrides.get(binding.queue().value());
+        Integer overridden = (override != null) ? override.concurrency() : null;
+        return (overridden != null) ? overridden : binding.settings().concurrency();
     }
 
     @Override
@@ -160,7 +188,17 @@ final class DefaultListenerContainer implements ListenerContainer {
 
     @Override
     public boolean isPaused() {
-        return this.paused;
+        return this.bindings.stream().allMatch((binding) -> isPaused(binding.queue()));
+    }
+
+    @Override
+    public List<QueueStatus> byQueue() {
+        Map<String, Integer> free = freeHandlers();
+        return this.bindings.stream().map((binding) -> {
+            String queue = binding.queue().value();
+            return new QueueStatus(queue, concurrency(binding), binding.settings().concurrency(),
+                    free.getOrDefault(queue, 0), this.overrides.get(queue));
+        }).toList();
     }
 
     @Override
@@ -180,7 +218,7 @@ final class DefaultListenerContainer implements ListenerContainer {
 
     @Override
     public int concurrency() {
-        return this.bindings.get(0).settings().concurrency();
+        return concurrency(this.bindings.get(0));
     }
 
     @Override
@@ -213,9 +251,9 @@ final class DefaultListenerContainer implements ListenerContainer {
 
     /**
      * Holds the loops from one start of the container to its stop. Its lock guards the
-     * fields, and is not held while loops are started, paused or stopped.
+     * fields, and is not held while loops are started or stopped, or run an iteration.
      */
-    private static final class Loops {
+    private final class Loops {
 
         private final ListenerRun run;
 
@@ -225,13 +263,10 @@ final class DefaultListenerContainer implements ListenerContainer {
 
         private final List<Runnable> watches = new ArrayList<>();
 
-        private boolean paused;
-
         private boolean stopped;
 
-        Loops(ListenerRun run, boolean paused) {
+        Loops(ListenerRun run) {
             this.run = run;
-            this.paused = paused;
         }
 
         /** Starts the loops of a queue, unless all were stopped meanwhile. */
@@ -241,6 +276,7 @@ final class DefaultListenerContainer implements ListenerContainer {
             if (!add(queue, limiter(binding, context))) {
                 return;
             }
+            applySettings();
             this.run.add(queue);
             cover(binding, List.of(Partition.first(queue)));
             Runnable watch = context.partitions().watch(queue, (layout) -> cover(binding, layout.all(queue)));
@@ -249,8 +285,8 @@ final class DefaultListenerContainer implements ListenerContainer {
             }
         }
 
-        private static HandlerConcurrencyLimiter limiter(PartitionBinding binding, PollLoopContext context) {
-            int concurrency = binding.settings().concurrency();
+        private HandlerConcurrencyLimiter limiter(PartitionBinding binding, PollLoopContext context) {
+            int concurrency = concurrency(binding);
             return binding.handler().isBatch()
                     ? HandlerConcurrencyLimiter.ofBatches(concurrency, context.executor(), context.nanoTime())
                     : new HandlerConcurrencyLimiter(concurrency, context.executor(), context.nanoTime());
@@ -292,8 +328,7 @@ final class DefaultListenerContainer implements ListenerContainer {
                 return null;
             }
             PollLoop loop = new PollLoop(binding.at(partition), this.run.context(), limiter);
-            // Runs no iteration, as the loop is not started.
-            loop.pause(this.paused);
+            loop.setPaused(isPaused(partition.queue()));
             this.byPartition.put(partition, loop);
             return loop;
         }
@@ -316,12 +351,22 @@ final class DefaultListenerContainer implements ListenerContainer {
                 .collect(Collectors.toMap((entry) -> entry.getKey().value(), (entry) -> entry.getValue().idle()));
         }
 
-        void pause(boolean pause) {
+        /**
+         * Applies the present settings of the container. Reads them under the lock, so of
+         * two calls the later one decides, and loops that are added from here on read
+         * them.
+         */
+        void applySettings() {
             synchronized (this) {
-                this.paused = pause;
+                DefaultListenerContainer.this.bindings.forEach((binding) -> {
+                    HandlerConcurrencyLimiter limiter = this.limiters.get(binding.queue());
+                    if (limiter != null) {
+                        limiter.setConcurrency(concurrency(binding));
+                    }
+                });
+                this.byPartition.forEach((partition, loop) -> loop.setPaused(isPaused(partition.queue())));
             }
-            // Loops that are added from here on read the field.
-            all().forEach((loop) -> loop.pause(pause));
+            all().forEach(PollLoop::requestIteration);
         }
 
         /** Stops all loops without waiting for their end. */

@@ -4,6 +4,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 
+import io.delayqueue.admin.ListenerOverride;
+import io.delayqueue.admin.NodeStatus.QueueStatus;
 import io.delayqueue.listener.handler.HandlerOutage;
 import io.delayqueue.listener.poll.ListenerStatistics;
 import io.delayqueue.listener.poll.PollLoopStatus;
@@ -46,11 +48,27 @@ public interface ListenerContainer {
     /** Returns whether it was started and not stopped; a paused listener runs. */
     boolean isRunning();
 
-    /** Returns whether it is paused, or will be once it is started. */
+    /**
+     * Returns whether it is paused, or will be once it is started: by {@link #pause()},
+     * or by overrides for all its queues.
+     */
     boolean isPaused();
 
-    /** Returns the maximum number of messages handled at the same time, per queue. */
+    /**
+     * Returns the maximum number of messages handled at the same time, per queue; of
+     * several queues that of the first one.
+     */
     int concurrency();
+
+    /** Returns what applies to each of its queues. */
+    List<QueueStatus> byQueue();
+
+    /**
+     * Replaces the overrides of operators, which apply until the next call. Called by the
+     * library, which takes them from {@link io.delayqueue.admin.NodeOperations}; an
+     * override for a queue that the listener does not listen to has no effect.
+     */
+    void override(List<ListenerOverride> overrides);
 
     /**
      * Returns how many more messages it could handle now, by queue; empty while stopped.

@@ -15,6 +15,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.listener.poll.ClockJumpLog;
 import io.delayqueue.listener.poll.DeadLetterCleaner;
 import io.delayqueue.listener.poll.HandlerExecutor;
+import io.delayqueue.listener.poll.HandlerMonitor;
 import io.delayqueue.listener.poll.LoopTimer;
 import io.delayqueue.listener.poll.Nanos;
 import io.delayqueue.listener.poll.PollLoop;
@@ -58,6 +59,8 @@ final class ListenerRun {
 
     private final NodeHeartbeat heartbeat;
 
+    private final HandlerMonitor handlers;
+
     private final ScheduleFiring firing;
 
     private final AtomicBoolean reports = new AtomicBoolean();
@@ -76,6 +79,7 @@ final class ListenerRun {
                 store.wakeUps().announcesPrimaryPollers()
                         ? new PrimaryPartitions(settings.safetyPoll(), this.timer::nanoTime) : null,
                 settings, this.timer::nanoTime);
+        this.handlers = new HandlerMonitor(this.executor, this.timer::nanoTime, heartbeat.overdueAfter());
         this.cleaner = new DeadLetterCleaner(this.context);
         this.firing = new ScheduleFiring(store.schedules(), store.wakeUps(), this.timer, settings.safetyPoll(),
                 store.events());
@@ -127,7 +131,7 @@ final class ListenerRun {
     /** Also registers the queues: at launch, the store may have been unavailable. */
     private void report() {
         this.context.runStoreTask(() -> {
-            this.heartbeat.report();
+            this.heartbeat.report(this.handlers);
             this.queues.forEach(this.store.registrar()::register);
         });
     }

@@ -11,6 +11,8 @@ import java.util.function.Supplier;
 
 import io.delayqueue.admin.NodeStatus.ListenerStatus;
 import io.delayqueue.listener.handler.HandlerOutage;
+import io.delayqueue.listener.poll.HandlerMonitor;
+import io.delayqueue.listener.poll.ListenerStatistics;
 import io.delayqueue.store.NodeRegistry;
 import io.delayqueue.store.NodeStatusCodec;
 import io.delayqueue.store.StoreFutures;
@@ -18,8 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reports this node and its listeners to the store, every few seconds in one call, for
- * display. Nothing depends on it, so failures are only logged at debug level.
+ * Reports this node, its listeners and its running handlers to the store, every few
+ * seconds in one call, and applies what operators want of it. No message depends on it,
+ * so failures are only logged at debug level.
  * <p>
  * <strong>Threads.</strong> Any; does not block.
  */
@@ -43,27 +46,35 @@ public final class NodeHeartbeat {
 
     private final Runnable besides;
 
+    private final Duration overdueAfter;
+
+    private final WantedStateReconciler wanted;
+
     private final long startedAt;
 
     /**
      * Creates a heartbeat that has not reported yet.
      * @param listeners returns the listeners of the node, called for each report
+     * @param overdueAfter duration after which a handler without a timeout is overdue
      * @param besides runs after each report, for other periodic checks; must not block
      */
     public NodeHeartbeat(NodeRegistry registry, NodeStatusCodec.Node node,
-            Supplier<Collection<ListenerContainer>> listeners, LongSupplier nanoTime, Runnable besides) {
+            Supplier<Collection<ListenerContainer>> listeners, LongSupplier nanoTime, Duration overdueAfter,
+            Runnable besides) {
         this.registry = registry;
         this.node = node;
         this.listeners = listeners;
         this.nanoTime = nanoTime;
+        this.overdueAfter = overdueAfter;
         this.besides = besides;
+        this.wanted = new WantedStateReconciler(registry, node.id(), listeners, nanoTime);
         this.startedAt = nanoTime.getAsLong();
     }
 
     /** Creates a heartbeat that reports nothing. */
     public static NodeHeartbeat none() {
         return new NodeHeartbeat(NodeRegistry.NONE, new NodeStatusCodec.Node("", "", "", 0, null), List::of, () -> 0,
-                () -> {
+                Duration.ofMinutes(1), () -> {
                 });
     }
 
@@ -90,23 +101,46 @@ public final class NodeHeartbeat {
         }
     }
 
-    void report() {
-        Duration uptime = Duration.ofNanos(this.nanoTime.getAsLong() - this.startedAt);
-        List<ListenerStatus> listeners = this.listeners.get().stream().map(NodeHeartbeat::status).toList();
-        StoreFutures
-            .send(() -> this.registry.report(this.node.id(), NodeStatusCodec.write(this.node, uptime, listeners)))
-            .whenComplete(NodeHeartbeat::complete);
+    /** Returns how long a handler without a timeout may run before it is overdue. */
+    Duration overdueAfter() {
+        return this.overdueAfter;
+    }
+
+    void report(HandlerMonitor handlers) {
+        this.wanted.endExpired(handlers);
+        send(handlers, true);
         this.besides.run();
     }
 
+    /**
+     * Sends a report, and applies the answer.
+     * @param again whether to report again at once if that changes what is in force
+     */
+    private void send(HandlerMonitor handlers, boolean again) {
+        Duration uptime = Duration.ofNanos(this.nanoTime.getAsLong() - this.startedAt);
+        List<ListenerStatus> listeners = this.listeners.get().stream().map(NodeHeartbeat::status).toList();
+        StoreFutures
+            .send(() -> this.registry.report(this.node.id(),
+                    NodeStatusCodec.write(this.node, uptime, listeners, handlers.running())))
+            .whenComplete((answer, failure) -> {
+                complete(answer, failure);
+                if (failure == null && this.wanted.reconcile(answer, handlers) && again) {
+                    send(handlers, false);
+                }
+            });
+    }
+
     private static ListenerStatus status(ListenerContainer listener) {
+        ListenerStatistics statistics = listener.statistics();
         return new ListenerStatus(listener.id(), listener.queues(), listener.concurrency(),
                 listener.freeHandlers().values().stream().mapToInt(Integer::intValue).sum(), listener.isRunning(),
-                listener.isPaused(), HandlerOutage.describe(listener.outage()));
+                listener.isPaused(), HandlerOutage.describe(listener.outage()), statistics.handled(),
+                statistics.failed(), listener.byQueue());
     }
 
     /** Removes the status of this node, as it stops. */
     void withdraw() {
+        this.wanted.endAll();
         StoreFutures.send(() -> this.registry.remove(this.node.id())).whenComplete(NodeHeartbeat::complete);
     }
 

@@ -6,8 +6,12 @@ import java.util.List;
 import java.util.Optional;
 
 import io.delayqueue.MessageLimits;
+import io.delayqueue.admin.ListenerOverride;
 import io.delayqueue.admin.NodeStatus;
 import io.delayqueue.admin.NodeStatus.ListenerStatus;
+import io.delayqueue.admin.NodeStatus.QueueStatus;
+import io.delayqueue.admin.NodeStatus.RunningHandler;
+import io.delayqueue.admin.NodeStatus.RunningHandlers;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.JsonNode;
@@ -24,7 +28,10 @@ public final class NodeStatusCodec {
     /**
      * Maximum length of a report to read, because any client of the store may write one.
      */
-    private static final int MAX_LENGTH = 100_000;
+    private static final int MAX_LENGTH = 200_000;
+
+    /** Maximum length of the list of running handlers in a report, in bytes. */
+    static final int MAX_HANDLERS_LENGTH = 4_096;
 
     private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
@@ -35,8 +42,9 @@ public final class NodeStatusCodec {
      * Writes a report.
      * @param node the node
      * @param uptime time since its listeners started
+     * @param handlers its running handlers, of which as many are written as fit in 4 KiB
      */
-    public static byte[] write(Node node, Duration uptime, List<ListenerStatus> listeners) {
+    public static byte[] write(Node node, Duration uptime, List<ListenerStatus> listeners, RunningHandlers handlers) {
         ObjectNode json = MAPPER.createObjectNode();
         json.put("application", node.application());
         json.put("host", node.host());
@@ -44,20 +52,61 @@ public final class NodeStatusCodec {
         json.put("version", node.version());
         json.put("uptime", uptime.toMillis());
         ArrayNode list = json.putArray("listeners");
-        for (ListenerStatus listener : listeners) {
-            ObjectNode entry = list.addObject();
-            entry.put("id", listener.id());
-            ArrayNode queues = entry.putArray("queues");
-            listener.queues().forEach(queues::add);
-            entry.put("concurrency", listener.concurrency());
-            entry.put("free", listener.free());
-            entry.put("running", listener.running());
-            entry.put("paused", listener.paused());
-            if (listener.outage() != null) {
-                entry.put("outage", listener.outage());
-            }
-        }
+        listeners.forEach((listener) -> write(list.addObject(), listener));
+        write(json.putObject("handlers"), handlers);
         return MAPPER.writeValueAsBytes(json);
+    }
+
+    private static void write(ObjectNode entry, ListenerStatus listener) {
+        entry.put("id", listener.id());
+        ArrayNode queues = entry.putArray("queues");
+        listener.queues().forEach(queues::add);
+        entry.put("concurrency", listener.concurrency());
+        entry.put("free", listener.free());
+        entry.put("running", listener.running());
+        entry.put("paused", listener.paused());
+        if (listener.outage() != null) {
+            entry.put("outage", listener.outage());
+        }
+        entry.put("handled", listener.handled());
+        entry.put("failed", listener.failed());
+        ArrayNode byQueue = entry.putArray("byQueue");
+        listener.byQueue().forEach((status) -> {
+            ObjectNode one = byQueue.addObject()
+                .put("queue", status.queue())
+                .put("concurrency", status.concurrency())
+                .put("configured", status.configured())
+                .put("free", status.free());
+            ListenerOverride override = status.override();
+            if (override != null) {
+                one.set("override", WantedStateCodec.override(override));
+            }
+        });
+    }
+
+    private static void write(ObjectNode json, RunningHandlers handlers) {
+        json.put("total", handlers.total()).put("overdue", handlers.overdue());
+        ArrayNode longest = json.putArray("longest");
+        int length = 2; // the brackets
+        for (RunningHandler handler : handlers.longest()) {
+            ObjectNode entry = handler(handler);
+            length += MAPPER.writeValueAsBytes(entry).length + (longest.isEmpty() ? 0 : 1);
+            if (length > MAX_HANDLERS_LENGTH) {
+                return;
+            }
+            longest.add(entry);
+        }
+    }
+
+    static ObjectNode handler(RunningHandler handler) {
+        return MAPPER.createObjectNode()
+            .put("listener", handler.listener())
+            .put("queue", handler.queue())
+            .put("id", handler.id())
+            .put("messages", handler.messages())
+            .put("attempt", handler.attempt())
+            .put("millis", handler.runningFor().toMillis())
+            .put("overdue", handler.overdue());
     }
 
     /** Reads a report; returns empty if it is not valid. */
@@ -74,9 +123,9 @@ public final class NodeStatusCodec {
             json.path("listeners").forEach((listener) -> listeners.add(listener(listener)));
             String version = text(json, "version");
             long uptime = Math.max(0, Math.min(number(json, "uptime"), MessageLimits.MAX_DURATION.toMillis()));
-            return Optional
-                .of(new NodeStatus(report.node(), text(json, "application"), text(json, "host"), number(json, "pid"),
-                        version.isEmpty() ? null : version, report.at().minusMillis(uptime), report.at(), listeners));
+            return Optional.of(new NodeStatus(report.node(), text(json, "application"), text(json, "host"),
+                    number(json, "pid"), version.isEmpty() ? null : version, report.at().minusMillis(uptime),
+                    report.at(), listeners, handlers(json.path("handlers"))));
         }
         catch (JacksonException ex) {
             return Optional.empty();
@@ -87,16 +136,38 @@ public final class NodeStatusCodec {
         List<String> queues = new ArrayList<>();
         json.path("queues").forEach((queue) -> queues.add(queue.asString("")));
         String outage = text(json, "outage");
-        return new ListenerStatus(text(json, "id"), queues, (int) number(json, "concurrency"),
-                (int) number(json, "free"), json.path("running").asBoolean(false), json.path("paused").asBoolean(false),
-                outage.isEmpty() ? null : outage);
+        String id = text(json, "id");
+        List<QueueStatus> byQueue = new ArrayList<>();
+        json.path("byQueue").forEach((status) -> byQueue.add(queue(id, status)));
+        return new ListenerStatus(id, queues, (int) number(json, "concurrency"), (int) number(json, "free"),
+                json.path("running").asBoolean(false), json.path("paused").asBoolean(false),
+                outage.isEmpty() ? null : outage, number(json, "handled"), number(json, "failed"), byQueue);
     }
 
-    private static String text(JsonNode json, String field) {
+    private static QueueStatus queue(String listener, JsonNode json) {
+        String queue = text(json, "queue");
+        return new QueueStatus(queue, (int) number(json, "concurrency"), (int) number(json, "configured"),
+                (int) number(json, "free"), WantedStateCodec.override(listener, queue, json.path("override")));
+    }
+
+    private static RunningHandlers handlers(JsonNode json) {
+        List<RunningHandler> longest = new ArrayList<>();
+        json.path("longest").forEach((handler) -> longest.add(handler(handler)));
+        return new RunningHandlers((int) number(json, "total"), (int) number(json, "overdue"), longest);
+    }
+
+    static RunningHandler handler(JsonNode json) {
+        long millis = Math.max(0, Math.min(number(json, "millis"), MessageLimits.MAX_DURATION.toMillis()));
+        return new RunningHandler(text(json, "listener"), text(json, "queue"), text(json, "id"),
+                (int) number(json, "messages"), (int) number(json, "attempt"), Duration.ofMillis(millis),
+                json.path("overdue").asBoolean(false));
+    }
+
+    static String text(JsonNode json, String field) {
         return json.path(field).asString("");
     }
 
-    private static long number(JsonNode json, String field) {
+    static long number(JsonNode json, String field) {
         return json.path(field).asLong(0);
     }
 

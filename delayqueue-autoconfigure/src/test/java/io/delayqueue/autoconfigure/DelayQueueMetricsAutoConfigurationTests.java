@@ -29,12 +29,15 @@ import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
 import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
+import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -60,6 +63,26 @@ class DelayQueueMetricsAutoConfigurationTests {
     private final ApplicationContextRunner application = this.withoutRegistry
         .withConfiguration(AutoConfigurations.of(MetricsAutoConfiguration.class,
                 CompositeMeterRegistryAutoConfiguration.class, SimpleMetricsExportAutoConfiguration.class));
+
+    /** Two sets of meters of the same handlers would cost twice and confuse. */
+    @ParameterizedTest
+    @CsvSource({ "true,delayqueue.handled", "false,delayqueue.handle" })
+    void handlersHaveOneSetOfMetersIfTheyAreObserved(boolean metered, String name) {
+        this.application
+            .withConfiguration(AutoConfigurations.of(DelayQueueObservationAutoConfiguration.class,
+                    ObservationAutoConfiguration.class))
+            .withBean("handler", Handler.class)
+            .withPropertyValues("delayqueue.observation.enabled=true", "delayqueue.metrics.enabled=" + metered)
+            .run((context) -> {
+                context.getBean(DelayQueueOperations.class).send("orders", "a", Duration.ZERO);
+                MeterRegistry meters = context.getBean(MeterRegistry.class);
+                await().untilAsserted(() -> assertThat(meters.find(name).timers()).anyMatch((one) -> one.count() == 1));
+                assertThat(ids(meters)).extracting(Meter.Id::getName)
+                    .filteredOn((one) -> one.matches("delayqueue\\.handled?(\\.active)?"))
+                    .allMatch((one) -> one.startsWith("delayqueue.handled") == metered);
+                assertThat(meters.find("delayqueue.send").timer()).as("of the observation of the send").isNotNull();
+            });
+    }
 
     /** Queues that come and go must not leave meters behind. */
     @Test

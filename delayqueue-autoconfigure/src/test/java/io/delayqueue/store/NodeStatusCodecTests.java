@@ -4,9 +4,14 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.stream.IntStream;
 
+import io.delayqueue.admin.ListenerOverride;
 import io.delayqueue.admin.NodeStatus;
 import io.delayqueue.admin.NodeStatus.ListenerStatus;
+import io.delayqueue.admin.NodeStatus.QueueStatus;
+import io.delayqueue.admin.NodeStatus.RunningHandler;
+import io.delayqueue.admin.NodeStatus.RunningHandlers;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -24,14 +29,41 @@ class NodeStatusCodecTests {
         return new NodeRegistry.Report("n", content, NOW);
     }
 
+    private static byte[] write(List<ListenerStatus> listeners, RunningHandlers handlers) {
+        return NodeStatusCodec.write(new NodeStatusCodec.Node("n", "shop", "host", 42, "0.1"), Duration.ofMinutes(1),
+                listeners, handlers);
+    }
+
     @Test
     void readsWhatItWrote() {
-        ListenerStatus listener = new ListenerStatus("<b>", List.of("q", "r"), 10, 7, true, true, "<waits>");
-        byte[] written = NodeStatusCodec.write(new NodeStatusCodec.Node("n", "shop", "host", 42, "0.1"),
-                Duration.ofMinutes(1), List.of(listener));
+        ListenerOverride override = new ListenerOverride("<b>", "r", null, true, "<alice>", NOW, NOW.plusSeconds(60));
+        ListenerStatus listener = new ListenerStatus("<b>", List.of("q", "r"), 10, 7, true, true, "<waits>", 5, 2,
+                List.of(new QueueStatus("q", 10, 10, 7, null), new QueueStatus("r", 10, 10, 0, override)));
+        RunningHandlers handlers = new RunningHandlers(3, 1,
+                List.of(new RunningHandler("<b>", "q", "1", 1, 2, Duration.ofMinutes(2), true)));
 
-        assertThat(NodeStatusCodec.read(report(written)))
-            .contains(new NodeStatus("n", "shop", "host", 42, "0.1", NOW.minusSeconds(60), NOW, List.of(listener)));
+        assertThat(NodeStatusCodec.read(report(write(List.of(listener), handlers)))).contains(
+                new NodeStatus("n", "shop", "host", 42, "0.1", NOW.minusSeconds(60), NOW, List.of(listener), handlers));
+    }
+
+    /**
+     * An id of 128 characters is the longest; of some lengths the limit is met exactly.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = { 1, 60, 100, 113, 128 })
+    void writesTheHandlersThatRunLongestAsFarAsTheyFit(int length) {
+        List<RunningHandler> handlers = IntStream.range(0, 200)
+            .mapToObj((i) -> new RunningHandler("l", "q", "x".repeat(length), 1, 1, Duration.ofMillis(100 + i), false))
+            .toList();
+
+        byte[] written = write(List.of(), new RunningHandlers(200, 0, handlers));
+
+        List<RunningHandler> read = NodeStatusCodec.read(report(written)).orElseThrow().handlers().longest();
+        assertThat(read).isEqualTo(handlers.subList(0, read.size()));
+        String json = new String(written, StandardCharsets.UTF_8);
+        int list = json.substring(json.indexOf("\"longest\":") + 10).length() - 2; // "}}"
+        int entry = (list - 2 - (read.size() - 1)) / read.size();
+        assertThat(list).isLessThanOrEqualTo(4_096).isGreaterThan(4_096 - entry - 1);
     }
 
     @ParameterizedTest
@@ -53,7 +85,7 @@ class NodeStatusCodecTests {
 
     @Test
     void readsNothingThatIsTooLong() {
-        assertThat(NodeStatusCodec.read(report(new byte[200_000]))).isEmpty();
+        assertThat(NodeStatusCodec.read(report(new byte[200_001]))).isEmpty();
     }
 
 }

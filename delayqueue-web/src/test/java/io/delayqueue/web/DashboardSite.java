@@ -1,10 +1,12 @@
 package io.delayqueue.web;
 
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.stream.Stream;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
@@ -53,16 +55,18 @@ public final class DashboardSite implements AutoCloseable {
         return open(redis, user, commandTimeout, Shop.class);
     }
 
-    /** Opens a site of another application. */
-    public static DashboardSite open(RedisServer redis, String user, String commandTimeout, Class<?> application) {
+    /** Opens a site of another application, with more properties. */
+    public static DashboardSite open(RedisServer redis, String user, String commandTimeout, Class<?> application,
+            String... more) {
         Browser browser = Browser.open();
         clear(redis);
+        String[] properties = RedisUser.asAsked("spring.data.redis.port=" + redis.port(), "delayqueue.store=redis",
+                "delayqueue.namespace=dashboard", "delayqueue.web.api.enabled=false",
+                "delayqueue.web.dashboard.enabled=true", "delayqueue.web.dashboard.path=/ops/delayqueue",
+                "server.servlet.context-path=/shop", "delayqueue.listener.max-attempts=1",
+                "delayqueue.command-timeout=" + commandTimeout);
         ApiServer server = ApiServer.start(application,
-                RedisUser.asAsked("spring.data.redis.port=" + redis.port(), "delayqueue.store=redis",
-                        "delayqueue.namespace=dashboard", "delayqueue.web.api.enabled=false",
-                        "delayqueue.web.dashboard.enabled=true", "delayqueue.web.dashboard.path=/ops/delayqueue",
-                        "server.servlet.context-path=/shop", "delayqueue.listener.max-attempts=1",
-                        "delayqueue.command-timeout=" + commandTimeout));
+                Stream.concat(Arrays.stream(properties), Arrays.stream(more)).toArray(String[]::new));
         browser.size(1280, 1000);
         browser.visit(server.port(), user, PAGE);
         browser.awaitText("Queues");
@@ -84,6 +88,10 @@ public final class DashboardSite implements AutoCloseable {
 
     public DelayQueueOperations operations() {
         return this.server.operations();
+    }
+
+    public <T> T bean(Class<T> type) {
+        return this.server.bean(type);
     }
 
     public String address() {

@@ -121,10 +121,9 @@ final class DeliveryProcessor {
         }
         List<InFlightMessage> messages = (task.size() == 1) ? task.messages()
                 : admitted.stream().map(Admitted::inFlight).toList();
-        HandlerTimeout timeout = HandlerTimeout.start(messages, this.binding.settings().timeout(),
-                this.context.timer());
+        HandlerTimeout timeout = HandlerTimeout.start(this.binding, messages, this.context);
         task.startedBy(timeout);
-        return call(new Handling(task, admitted, timeout, this.context.now()));
+        return call(new Handling(task, admitted, timeout));
     }
 
     /** Counts as a failure, or the messages might never be dead-lettered. */
@@ -242,7 +241,7 @@ final class DeliveryProcessor {
      */
     private List<InFlightMessage> complete(Handling handling, @Nullable Throwable failure) {
         boolean timedOut = handling.timeout().end();
-        long nanos = (this.context.now() - handling.startedAt()) / handling.admitted().size();
+        long nanos = (this.context.now() - handling.timeout().startedAt()) / handling.admitted().size();
         boolean unavailable = failure instanceof HandlerUnavailableException
                 || failure instanceof HandlerOutcomeUnknownException;
         Throwable cause = (failure != null && timedOut && !unavailable) ? timeoutException(failure) : failure;
@@ -337,8 +336,8 @@ final class DeliveryProcessor {
     record Admitted(InFlightMessage inFlight, HandlerDelivery delivery, MessageHandler.Call call) {
     }
 
-    /** Holds a handler that is running, and when it was about to start. */
-    private record Handling(HandlerTask task, List<Admitted> admitted, HandlerTimeout timeout, long startedAt) {
+    /** Holds a handler that is running. */
+    private record Handling(HandlerTask task, List<Admitted> admitted, HandlerTimeout timeout) {
     }
 
 }

@@ -47,7 +47,8 @@ public final class HandlerConcurrencyLimiter {
 
     private static final long MIN_SAMPLE = Duration.ofMillis(2).toNanos();
 
-    private final int concurrency;
+    /** Written under the lock of this object. */
+    private volatile int concurrency;
 
     private final int maxPrefetch;
 
@@ -55,7 +56,8 @@ public final class HandlerConcurrencyLimiter {
 
     private final LongSupplier nanoTime;
 
-    private final Semaphore free;
+    /** Negative while more handlers run than a reduced concurrency permits. */
+    private final Permits free;
 
     private final Queue<Waiting> ready = new ConcurrentLinkedQueue<>();
 
@@ -95,7 +97,7 @@ public final class HandlerConcurrencyLimiter {
         this.maxPrefetch = maxPrefetch;
         this.executor = executor;
         this.nanoTime = nanoTime;
-        this.free = new Semaphore(concurrency);
+        this.free = new Permits(concurrency);
         this.sample = new AtomicReference<>(new Sample(nanoTime.getAsLong(), 0, 0, 0));
     }
 
@@ -106,6 +108,22 @@ public final class HandlerConcurrencyLimiter {
     public static HandlerConcurrencyLimiter ofBatches(int concurrency, HandlerExecutor executor,
             LongSupplier nanoTime) {
         return new HandlerConcurrencyLimiter(concurrency, 0, executor, nanoTime);
+    }
+
+    /**
+     * Changes the concurrency. If it becomes less than the number of running handlers,
+     * these continue, and their permits are taken as they return. The caller then
+     * requests an iteration of each loop, which uses additional permits.
+     */
+    public synchronized void setConcurrency(int concurrency) {
+        int additional = concurrency - this.concurrency;
+        this.concurrency = concurrency;
+        if (additional > 0) {
+            this.free.release(additional);
+        }
+        else {
+            this.free.reducePermits(-additional);
+        }
     }
 
     /** Registers a loop that shares these handlers. */
@@ -332,7 +350,7 @@ public final class HandlerConcurrencyLimiter {
 
     /** Returns how many more messages could be handled now. */
     public int idle() {
-        return this.free.availablePermits();
+        return Math.max(0, this.free.availablePermits());
     }
 
     /** Returns whether to claim more: at most half of the prefetch still waits. */
@@ -361,6 +379,22 @@ public final class HandlerConcurrencyLimiter {
 
     boolean hasWaiting() {
         return this.waiting.get() > 0;
+    }
+
+    /** Makes the reduction of permits accessible. */
+    private static final class Permits extends Semaphore {
+
+        private static final long serialVersionUID = 1L;
+
+        Permits(int permits) {
+            super(permits);
+        }
+
+        @Override
+        protected void reducePermits(int reduction) {
+            super.reducePermits(reduction);
+        }
+
     }
 
     private record Waiting(HandlerTask task, Consumer<HandlerTask> work) {

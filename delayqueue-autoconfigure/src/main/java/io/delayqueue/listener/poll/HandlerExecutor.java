@@ -2,6 +2,7 @@ package io.delayqueue.listener.poll;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -172,6 +173,11 @@ public final class HandlerExecutor implements Executor {
         if (this.interrupting && this.interrupted.isEmpty()) {
             this.allSettled.countDown();
         }
+    }
+
+    /** Returns the handlers that run now, those with pending futures included. */
+    Collection<HandlerTimeout> running() {
+        return this.running.values();
     }
 
     /**

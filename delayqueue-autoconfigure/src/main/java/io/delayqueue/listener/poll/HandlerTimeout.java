@@ -18,7 +18,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class HandlerTimeout {
 
+    private final PartitionBinding binding;
+
     private final List<InFlightMessage> messages;
+
+    private final long startedAt;
 
     private @Nullable Thread thread = Thread.currentThread();
 
@@ -34,17 +38,44 @@ final class HandlerTimeout {
 
     private @Nullable Runnable unschedule;
 
-    private HandlerTimeout(List<InFlightMessage> messages) {
+    private HandlerTimeout(PartitionBinding binding, List<InFlightMessage> messages, long startedAt) {
+        this.binding = binding;
         this.messages = messages;
+        this.startedAt = startedAt;
     }
 
     /** Starts the timeout. Call on the thread of the handler, right before it. */
-    static HandlerTimeout start(List<InFlightMessage> messages, @Nullable Duration timeout, LoopTimer timer) {
-        HandlerTimeout handlerTimeout = new HandlerTimeout(messages);
+    static HandlerTimeout start(PartitionBinding binding, List<InFlightMessage> messages, PollLoopContext context) {
+        HandlerTimeout handlerTimeout = new HandlerTimeout(binding, messages, context.now());
+        Duration timeout = binding.settings().timeout();
+        LoopTimer timer = context.timer();
         if (timeout != null) {
             handlerTimeout.unschedule = timer.after(timeout, handlerTimeout::fire);
         }
         return handlerTimeout;
+    }
+
+    PartitionBinding binding() {
+        return this.binding;
+    }
+
+    /** Returns the messages that the handler receives, at least one. */
+    List<InFlightMessage> messages() {
+        return this.messages;
+    }
+
+    /** Returns the time of this process at the start of the handler. */
+    long startedAt() {
+        return this.startedAt;
+    }
+
+    /**
+     * Returns the stack of the thread that the handler runs on; empty once it has
+     * returned. The lock keeps the thread from leaving the handler meanwhile, so no frame
+     * is of the code that follows.
+     */
+    synchronized StackTraceElement[] stack() {
+        return (this.thread != null) ? this.thread.getStackTrace() : new StackTraceElement[0];
     }
 
     private void fire() {

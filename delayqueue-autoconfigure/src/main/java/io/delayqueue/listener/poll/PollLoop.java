@@ -144,7 +144,17 @@ public final class PollLoop {
 
     /** Ends or resumes claiming; running handlers continue. */
     public void pause(boolean pause) {
-        this.paused = pause;
+        setPaused(pause);
+        requestIteration();
+    }
+
+    /** Ends or resumes claiming with the next iteration. */
+    public void setPaused(boolean paused) {
+        this.paused = paused;
+    }
+
+    /** Requests an iteration, after a change of settings. */
+    public void requestIteration() {
         this.scheduler.requestIteration();
     }
 

@@ -76,7 +76,7 @@ public final class RedisKeys {
     public static byte[][] ofDirectory(String namespace) {
         String stem = namespace + ":{" + DIRECTORY + "}:";
         return new byte[][] { bytes(stem + "queues"), bytes(stem + "nodes"), bytes(stem + "seen"),
-                bytes(secretOf(namespace)), bytes(stem + "schedules") };
+                bytes(secretOf(namespace)), bytes(stem + "schedules"), bytes(stem + "wanted"), bytes(stem + "stacks") };
     }
 
     /** Returns the keys of the activity of queues; no queue can have these names. */

@@ -71,6 +71,8 @@ public final class RedisScripts {
 
     public static final RedisScript READ_ACTIVITY = load("read-activity");
 
+    public static final RedisScript WANTED_STATE = load("wanted-state");
+
     public static final RedisScript PARTITIONS = load("partitions");
 
     public static final RedisScript FIRE_SCHEDULES = load("fire-schedules");

@@ -114,8 +114,8 @@ class InspectorIntegrationTests {
             .orElseThrow();
         assertThat(shop.pid()).isEqualTo(ProcessHandle.current().pid());
         assertThat(shop.startedAt()).isBeforeOrEqualTo(shop.seenAt());
-        assertThat(shop.listeners())
-            .containsExactly(new NodeStatus.ListenerStatus("orders", List.of("orders"), 3, 3, true, false, null));
+        assertThat(shop.listeners()).containsExactly(new NodeStatus.ListenerStatus("orders", List.of("orders"), 3, 3,
+                true, false, null, 0, 0, List.of(new NodeStatus.QueueStatus("orders", 3, 3, 3, null))));
         two.close();
         Applications.await(() -> assertThat(this.inspector.nodes()).containsExactly(shop));
         one.listener().pause();

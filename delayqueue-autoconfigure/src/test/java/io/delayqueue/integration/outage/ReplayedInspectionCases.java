@@ -8,9 +8,12 @@ import java.util.Map;
 import io.delayqueue.MessageSummary;
 import io.delayqueue.admin.IntegrityReport;
 import io.delayqueue.admin.MessageSelection;
+import io.delayqueue.admin.NodeOperations;
+import io.delayqueue.admin.NodeOperations.OverrideRequest;
 import io.delayqueue.admin.QueueActivity.Backlog;
 import io.delayqueue.admin.QueueActivity.Minute;
 import io.delayqueue.admin.ScanSelection;
+import io.delayqueue.admin.WantedNodeState;
 import io.delayqueue.fixtures.application.Application;
 import io.delayqueue.fixtures.application.Applications;
 import io.delayqueue.store.ActivityReport;
@@ -24,9 +27,12 @@ final class ReplayedInspectionCases extends ReplayedCases {
 
     private final ActivityStore activity;
 
+    private final NodeOperations nodes;
+
     ReplayedInspectionCases(ReplayedApplication replayed) {
         super(replayed);
         this.activity = replayed.bean(ActivityStore.class);
+        this.nodes = replayed.bean(NodeOperations.class);
     }
 
     @Override
@@ -36,6 +42,7 @@ final class ReplayedInspectionCases extends ReplayedCases {
                 Map.entry("scan", this::aScan), Map.entry("locate", this::aSearchOfAnId),
                 Map.entry("nodes", this::aLookAtTheNodes), Map.entry("record-activity", this::aReportOfActivity),
                 Map.entry("record-backlog", this::aCountOfMessages), Map.entry("read-activity", this::aLookAtActivity),
+                Map.entry("wanted-state", this::aChangeOfANode),
                 Map.entry("inspect-partition", () -> anExamination("inspect-partition")),
                 Map.entry("inspect-messages", () -> anExamination("inspect-messages")));
     }
@@ -129,6 +136,18 @@ final class ReplayedInspectionCases extends ReplayedCases {
 
     private long started() {
         return this.activity.read("orders").join().minutes().stream().mapToLong(Minute::started).sum();
+    }
+
+    private void aChangeOfANode() {
+        Application worker = this.applications.withHandler(this.redis);
+        Applications.await(() -> assertThat(this.inspector.nodes()).hasSize(1));
+        String node = this.inspector.nodes().get(0).id();
+        OverrideRequest request = new OverrideRequest("orders", "orders", 2, false, "alice", Duration.ofHours(1));
+        assertThat(repeated("wanted-state", () -> this.nodes.override(node, request))).isPresent();
+        assertThat(this.nodes.wanted(node).orElseThrow().overrides()).hasSize(1);
+        assertThat(repeated("wanted-state", () -> this.nodes.withdraw(node, "orders", "orders"))).isPresent();
+        assertThat(this.nodes.wanted(node)).contains(WantedNodeState.NONE);
+        worker.close();
     }
 
     private void anExamination(String script) {

@@ -68,6 +68,56 @@ class HandlerConcurrencyLimiterTests {
         assertThat(this.limiter.reserve(100, this.scheduler)).isOne();
     }
 
+    /** Handlers that run are not interrupted; their permits are taken as they return. */
+    @Test
+    void takesThePermitsOfAReducedConcurrencyAsTheyReturn() {
+        assertThat(this.limiter.reserve(2, this.scheduler)).isEqualTo(2);
+        List<HandlerTask> running = new ArrayList<>();
+        this.limiter.add(leases(2), running::add);
+        runThreads();
+        assertThat(running).hasSize(2);
+
+        this.limiter.setConcurrency(1);
+        assertThat(this.limiter.idle()).isZero();
+        this.limiter.finished(running.get(0));
+        assertThat(this.limiter.idle()).as("one of two has returned").isZero();
+        assertThat(this.limiter.reserve(100, this.scheduler)).isZero();
+
+        this.limiter.finished(running.get(1));
+        assertThat(this.limiter.idle()).isOne();
+        assertThat(this.limiter.reserve(100, this.scheduler)).isOne();
+    }
+
+    @Test
+    void usesAnIncreasedConcurrencyForMessagesThatWait() {
+        List<HandlerTask> running = new ArrayList<>();
+        this.limiter.reserve(2, this.scheduler);
+        this.limiter.add(leases(4), running::add);
+        runThreads();
+        assertThat(running).hasSize(2);
+
+        this.limiter.setConcurrency(4);
+        this.limiter.startNext(); // as an iteration does
+        runThreads();
+        assertThat(running).hasSize(4);
+    }
+
+    /** Several changes while handlers run, in both directions. */
+    @Test
+    void neitherLosesNorGainsPermitsByChanges() {
+        List<HandlerTask> running = new ArrayList<>();
+        this.limiter.reserve(2, this.scheduler);
+        this.limiter.add(leases(2), running::add);
+        runThreads();
+        for (int concurrency : new int[] { 1, 5, 1, 3 }) {
+            this.limiter.setConcurrency(concurrency);
+        }
+        running.forEach(this.limiter::finished);
+
+        assertThat(this.limiter.idle()).isEqualTo(3);
+        assertThat(this.limiter.reserve(3, this.scheduler)).isEqualTo(3);
+    }
+
     @Test
     void aLoopThatGotNoPermitIsWokenAndFindsOneReserved() {
         PollLoopScheduler busy = this.bed.pollLoopScheduler();

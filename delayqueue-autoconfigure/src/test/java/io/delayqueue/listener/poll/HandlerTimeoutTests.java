@@ -86,12 +86,13 @@ class HandlerTimeoutTests {
         handle();
         assertThat(this.bed.timer.isEmpty()).isTrue();
 
+        this.bed.timeout = Duration.ofSeconds(1);
         InFlightMessage held = new InFlightMessage(
                 this.message.lease(new Lease(TestBed.QUEUE, "m", "9"), ManualNanoClock.START),
                 new InFlightMessage.Times(this.bed.clock.getAsLong(), this.bed.clock.getAsLong(),
                         ManualNanoClock.START),
                 TestBed.LEASE);
-        HandlerTimeout timeout = HandlerTimeout.start(List.of(held), Duration.ofSeconds(1), this.bed.timer);
+        HandlerTimeout timeout = HandlerTimeout.start(this.bed.queue(), List.of(held), this.bed.context);
         timeout.returned();
         this.bed.timer.advance(Duration.ofSeconds(2));
         assertThat(Thread.interrupted()).isFalse();
@@ -113,7 +114,7 @@ class HandlerTimeoutTests {
 
     @Test
     void interruptsOnceAtAStopAndNothingThatHasEnded() {
-        HandlerTimeout timeout = HandlerTimeout.start(List.of(), null, this.bed.timer);
+        HandlerTimeout timeout = HandlerTimeout.start(this.bed.queue(), List.of(), this.bed.context);
         assertThat(timeout.interrupt()).isTrue();
         assertThat(Thread.interrupted()).isTrue();
         assertThat(timeout.interrupt()).isTrue();
@@ -133,7 +134,7 @@ class HandlerTimeoutTests {
     void aStopWaitsUntilTheMessagesOfAHandlerThatHasEndedAreSettled() throws Exception {
         HandlerExecutor executor = new HandlerExecutor(false, false, null);
         HandlerTask task = mock(HandlerTask.class);
-        HandlerTimeout timeout = HandlerTimeout.start(List.of(), null, this.bed.timer);
+        HandlerTimeout timeout = HandlerTimeout.start(this.bed.queue(), List.of(), this.bed.context);
         executor.handlerStarted(task, timeout);
         timeout.interrupt(); // as the loop does
         assertThat(Thread.interrupted()).isTrue();

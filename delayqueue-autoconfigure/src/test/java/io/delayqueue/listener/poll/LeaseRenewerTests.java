@@ -201,7 +201,8 @@ class LeaseRenewerTests {
     void leavesALeaseToRunOutWhoseHandlerTimedOut() {
         InFlightMessage lease = hold("m");
         this.renewer.start();
-        HandlerTimeout.start(List.of(lease), ROUND, this.bed.timer).returned();
+        this.bed.timeout = ROUND;
+        HandlerTimeout.start(this.bed.queue(), List.of(lease), this.bed.context).returned();
         this.bed.timer.advance(TestBed.LEASE.plusSeconds(1));
 
         assertThat(this.bed.store.count("extend")).isZero();

@@ -56,7 +56,7 @@ public final class TestBed {
 
     public final ManualTimer timer = new ManualTimer(this.clock);
 
-    final Deque<Runnable> handlers = new ArrayDeque<>();
+    public final Deque<Runnable> handlers = new ArrayDeque<>();
 
     public final List<Object> events = new ArrayList<>();
 
@@ -126,6 +126,11 @@ public final class TestBed {
 
     public PollLoop loop() {
         return loop(queue(), this.context);
+    }
+
+    /** Claims what is due and hands it to handlers. */
+    public void pollOnce() {
+        loop().runOnce();
     }
 
     public static PollLoop loop(PartitionBinding queue, PollLoopContext context) {

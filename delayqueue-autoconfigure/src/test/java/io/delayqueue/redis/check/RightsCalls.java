@@ -142,6 +142,10 @@ final class RightsCalls {
             .replace(QUEUE.queue(), Optional.of(RightsStage.PAUSED), new PartitionLayout(4, List.of(1, 2), true)));
         this.calls.put("report a node", (own, stage) -> own.nodes().report("another", new byte[] { 'z' }));
         this.calls.put("remove a node", (own, stage) -> own.nodes().remove("node"));
+        this.calls.put("want something of a node",
+                (own, stage) -> own.nodes().change("node", new byte[0], new byte[] { 'w' }));
+        this.calls.put("put the stacks of a node", (own, stage) -> own.nodes().putStacks("node", new byte[] { 's' }));
+        this.calls.put("read the stacks of a node", (own, stage) -> own.nodes().stacks("node"));
         this.calls.put("list nodes", (own, stage) -> own.nodes().list());
         this.calls.put("report activity",
                 (own, stage) -> own.activity()

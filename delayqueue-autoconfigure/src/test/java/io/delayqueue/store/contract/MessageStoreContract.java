@@ -14,6 +14,7 @@ import io.delayqueue.store.contract.claim.WakeUpCases;
 import io.delayqueue.store.contract.inspect.ActivityCases;
 import io.delayqueue.store.contract.inspect.FindCases;
 import io.delayqueue.store.contract.inspect.ListingCases;
+import io.delayqueue.store.contract.inspect.NodeCases;
 import io.delayqueue.store.contract.inspect.OverviewCases;
 import io.delayqueue.store.contract.inspect.QueueRegistryCases;
 import io.delayqueue.store.contract.inspect.ScanCases;
@@ -380,6 +381,16 @@ public abstract class MessageStoreContract implements StoreFixture {
     class Activity extends ActivityCases {
 
         Activity() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
+    /** The wanted state of a node, which ends with the node. */
+    @Nested
+    class Nodes extends NodeCases {
+
+        Nodes() {
             super(MessageStoreContract.this);
         }
 

@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.admin.NodeStatus;
 import io.delayqueue.admin.NodeStatus.ListenerStatus;
 import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.store.MessageInspector;
@@ -196,7 +197,7 @@ class UnconsumedQueueCheckTests {
     }
 
     private static ListenerStatus listener(String queue, boolean running, boolean paused) {
-        return new ListenerStatus("l", List.of(queue), 1, 1, running, paused, null);
+        return new ListenerStatus("l", List.of(queue), 1, 1, running, paused, null, 0, 0, List.of());
     }
 
     private StoreComponents components() {
@@ -231,7 +232,8 @@ class UnconsumedQueueCheckTests {
         given(registry.list()).willAnswer((call) -> {
             this.searches.incrementAndGet();
             return CompletableFuture.completedFuture(List.of(new NodeRegistry.Report("n",
-                    NodeStatusCodec.write(new NodeStatusCodec.Node("n", "shop", "host", 1, null), LONG, this.listeners),
+                    NodeStatusCodec.write(new NodeStatusCodec.Node("n", "shop", "host", 1, null), LONG, this.listeners,
+                            NodeStatus.RunningHandlers.NONE),
                     NOW)));
         });
         return registry;

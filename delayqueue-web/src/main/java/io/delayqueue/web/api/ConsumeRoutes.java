@@ -178,7 +178,7 @@ final class ConsumeRoutes {
     private CompletableFuture<List<Optional<LeaseToken>>> verifiedOrLost(AuditedOperation change,
             List<JsonObjectReader> leases) {
         List<CompletableFuture<Optional<LeaseToken>>> tokens = leases.stream()
-            .map((lease) -> this.tokens.verified(change.queue(), id(lease), lease.text("token", MAX_TOKEN))
+            .map((lease) -> this.tokens.verified(change.requireQueue(), id(lease), lease.text("token", MAX_TOKEN))
                 .handle(ConsumeRoutes::unlessLost))
             .toList();
         return CompletableFuture.allOf(tokens.toArray(CompletableFuture<?>[]::new))
@@ -188,7 +188,7 @@ final class ConsumeRoutes {
                     unverified(change, failure);
                 }
                 else if (all.stream().anyMatch(Optional::isEmpty)) {
-                    this.leases.lost(change.queue());
+                    this.leases.lost(change.requireQueue());
                     this.audit.publish(change, 0, Outcome.FAILED);
                 }
             });
@@ -264,7 +264,7 @@ final class ConsumeRoutes {
     /** Verifies the tokens of all leases; fails if one does not verify. */
     private CompletableFuture<List<LeaseToken>> verified(AuditedOperation change, List<JsonObjectReader> leases) {
         List<CompletableFuture<LeaseToken>> tokens = leases.stream()
-            .map((lease) -> this.tokens.verified(change.queue(), id(lease), lease.text("token", MAX_TOKEN)))
+            .map((lease) -> this.tokens.verified(change.requireQueue(), id(lease), lease.text("token", MAX_TOKEN)))
             .toList();
         return CompletableFuture.allOf(tokens.toArray(CompletableFuture<?>[]::new))
             .thenApply((all) -> tokens.stream().map(CompletableFuture::join).toList())
@@ -278,7 +278,7 @@ final class ConsumeRoutes {
     /** Audits a token that does not verify, because it may be an attack. */
     private void unverified(AuditedOperation change, Throwable failure) {
         if (failure.getCause() instanceof ProblemException) {
-            this.leases.lost(change.queue());
+            this.leases.lost(change.requireQueue());
             this.audit.publish(change, 0, Outcome.FAILED);
         }
         else {

@@ -50,6 +50,7 @@ public final class HttpApi {
         DelayQueueInspector inspector = services.inspector();
         if (inspector != null) {
             new QueueRoutes(services.operations(), inspector, audit).addTo(routes);
+            new NodeRoutes(inspector, services.nodes(), audit).addTo(routes);
             new SearchRoutes(inspector, services.history()).addTo(routes);
             new ActivityRoutes(inspector).addTo(routes);
         }

@@ -35,8 +35,8 @@ import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
 
 /**
- * Adds the routes of queues: list, count, pause, resume, forget; the messages of a queue
- * by state; and the nodes.
+ * Adds the routes of queues: list, count, pause, resume, forget; and the messages of a
+ * queue by state.
  */
 public final class QueueRoutes {
 
@@ -64,7 +64,6 @@ public final class QueueRoutes {
         routes.add(HttpMethod.GET, "/queues/{queue}/due-counts", Authority.VIEW, this::dueCounts);
         routes.add(HttpMethod.GET, "/queues/{queue}/due-histogram", Authority.VIEW, this::dueHistogram);
         routes.add(HttpMethod.GET, "/queues/{queue}/messages", Authority.VIEW, this::messages);
-        routes.add(HttpMethod.GET, "/nodes", Authority.VIEW, this::nodes);
         routes.add(HttpMethod.PUT, "/queues/{queue}/pause", Authority.OPERATE, this::pause);
         routes.add(HttpMethod.DELETE, "/queues/{queue}/pause", Authority.OPERATE, this::resume);
     }
@@ -101,14 +100,6 @@ public final class QueueRoutes {
         QueueName queue = request.queue();
         QueueExistenceCheck.overview(this.inspector, queue);
         return Responses.json(ApiViews.dueHistogram(this.inspector.dueHistogram(queue.value())));
-    }
-
-    private ServerResponse nodes(ApiRequest request) {
-        request.onlyQuery();
-        ObjectNode json = ApiViews.object();
-        ArrayNode array = json.putArray("nodes");
-        this.inspector.nodes().forEach((node) -> array.add(ApiViews.node(node)));
-        return Responses.json(json);
     }
 
     private ServerResponse forget(ApiRequest request) {

@@ -2,6 +2,7 @@ package io.delayqueue.web.autoconfigure;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.admin.NodeOperations;
 import io.delayqueue.admin.MessageHistory;
 import io.delayqueue.autoconfigure.DelayQueueAutoConfiguration;
 import io.delayqueue.autoconfigure.DelayQueueProperties;
@@ -116,11 +117,11 @@ public final class DelayQueueWebAutoConfiguration {
 
             @Bean
             ApiServices delayQueueApiServices(DelayQueueOperations operations,
-                    ObjectProvider<DelayQueueInspector> inspector, ObjectProvider<MessageHistory> history,
-                    ObjectProvider<JournalOperations> journal, HttpConsumerServices consumers,
-                    ObjectProvider<RemoteConsumerQueues> consumed) {
-                return new ApiServices(operations, inspector.getIfAvailable(), history.getIfAvailable(),
-                        journal.getIfAvailable(), consumers,
+                    ObjectProvider<DelayQueueInspector> inspector, ObjectProvider<NodeOperations> nodes,
+                    ObjectProvider<MessageHistory> history, ObjectProvider<JournalOperations> journal,
+                    HttpConsumerServices consumers, ObjectProvider<RemoteConsumerQueues> consumed) {
+                return new ApiServices(operations, inspector.getIfAvailable(), nodes.getIfAvailable(),
+                        history.getIfAvailable(), journal.getIfAvailable(), consumers,
                         consumed.getIfAvailable(ServletConfiguration::noneConsumed));
             }
 
@@ -151,13 +152,15 @@ public final class DelayQueueWebAutoConfiguration {
             @Bean
             Dashboard delayQueueDashboard(DelayQueueWebProperties web, DelayQueueProperties properties,
                     AccessControl access, DelayQueueOperations operations, DelayQueueInspector inspector,
-                    ObjectProvider<MessageHistory> history, ObjectProvider<JournalOperations> journal,
-                    ObjectProvider<DelayedListenerRegistry> listeners, ObjectProvider<ServerMonitor> server,
-                    ObjectProvider<RemoteConsumerQueues> consumed, ApplicationEventPublisher events) {
-                DashboardServices services = new DashboardServices(operations, inspector, history.getIfAvailable(),
-                        journal.getIfAvailable(), server.getIfAvailable(() -> ServerMonitor.NONE),
-                        listeners::getIfAvailable, consumed.getIfAvailable(ServletConfiguration::noneConsumed),
-                        properties.commandTimeout(), web.dashboard().latenessObjective());
+                    ObjectProvider<NodeOperations> nodes, ObjectProvider<MessageHistory> history,
+                    ObjectProvider<JournalOperations> journal, ObjectProvider<DelayedListenerRegistry> listeners,
+                    ObjectProvider<ServerMonitor> server, ObjectProvider<RemoteConsumerQueues> consumed,
+                    ApplicationEventPublisher events) {
+                DashboardServices services = new DashboardServices(operations, inspector, nodes.getIfAvailable(),
+                        history.getIfAvailable(), journal.getIfAvailable(),
+                        server.getIfAvailable(() -> ServerMonitor.NONE), listeners::getIfAvailable,
+                        consumed.getIfAvailable(ServletConfiguration::noneConsumed), properties.commandTimeout(),
+                        web.dashboard().latenessObjective());
                 return new Dashboard(web.dashboard().path(), access, services, events);
             }
 

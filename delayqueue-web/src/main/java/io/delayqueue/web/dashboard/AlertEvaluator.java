@@ -17,6 +17,8 @@ import io.delayqueue.DelayQueueException;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.admin.NodeStatus;
+import io.delayqueue.admin.NodeStatus.ListenerStatus;
+import io.delayqueue.admin.NodeStatus.RunningHandler;
 import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.admin.QueueOverviews;
 import io.delayqueue.store.RemoteConsumerQueues;
@@ -73,6 +75,9 @@ final class AlertEvaluator {
         if (this.jump != null) {
             alerts.add(jumped(this.jump));
         }
+        if (nodes != null) {
+            alerts.addAll(overdue(nodes));
+        }
         read.failures().forEach((queue, failure) -> alerts.add(unreadable(queue, failure)));
         Set<String> listened = (nodes != null) ? listened(nodes) : null;
         Map<String, String> outages = (nodes != null) ? outages(nodes) : Map.of();
@@ -100,8 +105,41 @@ final class AlertEvaluator {
         return nodes.stream()
             .flatMap((node) -> node.listeners().stream())
             .filter((listener) -> listener.running() && !listener.paused())
-            .flatMap((listener) -> listener.queues().stream())
+            .flatMap((listener) -> listener.queues().stream().filter((queue) -> !isPausedByOverride(listener, queue)))
             .collect(Collectors.toSet());
+    }
+
+    private static boolean isPausedByOverride(ListenerStatus listener, String queue) {
+        return listener.byQueue()
+            .stream()
+            .anyMatch((one) -> one.queue().equals(queue) && one.override() != null && one.override().paused());
+    }
+
+    /** Finds the queues of overdue handlers, among those that nodes report. */
+    private static List<Alert> overdue(List<NodeStatus> nodes) {
+        Map<String, String> longest = new LinkedHashMap<>();
+        Map<String, Integer> counts = new LinkedHashMap<>();
+        nodes.stream()
+            .flatMap((node) -> node.handlers().longest().stream().map((handler) -> Map.entry(node, handler)))
+            .filter((entry) -> entry.getValue().overdue())
+            .sorted(Comparator.comparing((entry) -> entry.getValue().runningFor().negated()))
+            .forEach((entry) -> {
+                NodeStatus node = entry.getKey();
+                RunningHandler handler = entry.getValue();
+                counts.merge(handler.queue(), 1, Integer::sum);
+                longest.putIfAbsent(handler.queue(),
+                        "the longest for %s on node %s:%d of '%s', with message '%s'".formatted(
+                                inWords(handler.runningFor()), node.host(), node.pid(), node.application(),
+                                handler.id()));
+            });
+        return counts.entrySet()
+            .stream()
+            .map((entry) -> new Alert(Severity.WARNING, "Handlers are overdue", entry.getKey(),
+                    Json.line("Overdue handlers: %d, %s.".formatted(entry.getValue(), longest.get(entry.getKey())),
+                            MAX_DETAIL),
+                    "Open the node on the nodes page: it lists the handlers, and stack frames show where they wait. "
+                            + "A timeout of the listener would interrupt them."))
+            .toList();
     }
 
     /** Returns why a running listener handles nothing, by queue; one for each queue. */

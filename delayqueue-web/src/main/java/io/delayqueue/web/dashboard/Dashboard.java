@@ -10,6 +10,7 @@ import io.delayqueue.web.api.ActivityRoutes;
 import io.delayqueue.web.api.DeadLetterRoutes;
 import io.delayqueue.web.api.HistoryRoutes;
 import io.delayqueue.web.api.MessageRoutes;
+import io.delayqueue.web.api.NodeRoutes;
 import io.delayqueue.web.api.QueueRoutes;
 import io.delayqueue.web.api.RestoreRoutes;
 import io.delayqueue.web.api.ScheduleRoutes;
@@ -81,13 +82,13 @@ public final class Dashboard {
             events.publishEvent(event);
         })).addTo(routes);
         new QueueRoutes(services.operations(), services.inspector(), audit).addTo(routes);
+        new NodeRoutes(services.inspector(), services.nodes(), audit).addTo(routes);
         new SearchRoutes(services.inspector(), services.history()).addTo(routes);
         new ActivityRoutes(services.inspector()).addTo(routes);
         new MessageRoutes(services.operations(), audit).addTo(routes);
         new HistoryRoutes(services.history(), audit).addTo(routes);
         new RestoreRoutes(services.journal(), audit).addTo(routes);
         new DeadLetterRoutes(services.operations(), services.inspector(), audit).addTo(routes);
-        new ListenerRoutes(services.listeners(), audit).addTo(routes);
         ApiSettings settings = new ApiSettings(path, MAX_BODY, MAX_PAGE, MAX_PAGE, MessageLimits.MAX_DURATION,
                 Duration.ZERO, MessageLimits.MAX_DURATION);
         this.data = new RequestDispatcher(settings, access, routes);

@@ -40,8 +40,9 @@ final class DashboardFiles {
             "lateness.js", "outage.js", "icons.js", "copy.js", "format.js", "json.js", "frame.js", "dialog.js",
             "plots.js", "throughput.js", "history.js", "overview.js", "queue.js", "message.js", "transitions.js",
             "restore.js", "forget.js", "pages.js", "scan.js", "search.js", "dead-letters.js", "nodes.js", "alerts.js",
-            "pause.js", "occurrence.js", "schedules.js", "schedule.js", "schedule-actions.js", "lib/chart.js",
-            "lib/lit-html.js", "lib/directive.js", "lib/directive-helpers.js", "lib/directives/repeat.js");
+            "pause.js", "occurrence.js", "schedules.js", "schedule.js", "schedule-actions.js", "node.js", "handlers.js",
+            "overrides.js", "stacks.js", "lib/chart.js", "lib/lit-html.js", "lib/directive.js",
+            "lib/directive-helpers.js", "lib/directives/repeat.js");
 
     private final Map<String, File> files = new LinkedHashMap<>();
 

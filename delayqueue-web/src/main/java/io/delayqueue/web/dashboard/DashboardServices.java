@@ -5,6 +5,7 @@ import java.util.function.Supplier;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.admin.NodeOperations;
 import io.delayqueue.admin.MessageHistory;
 import io.delayqueue.journal.JournalOperations;
 import io.delayqueue.listener.DelayedListenerRegistry;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param operations changes queues and messages
  * @param inspector reads queues
+ * @param nodes changes nodes; {@code null} for a store that does not support it
  * @param history reads the history of messages; {@code null} if none is recorded
  * @param journal restores messages; {@code null} if the application has no journal
  * @param server checks the server of the store
@@ -26,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param latenessObjective lateness up to which a queue counts as on time
  */
 public record DashboardServices(DelayQueueOperations operations, DelayQueueInspector inspector,
-        @Nullable MessageHistory history, @Nullable JournalOperations journal, ServerMonitor server,
-        Supplier<@Nullable DelayedListenerRegistry> listeners, RemoteConsumerQueues consumed, Duration commandTimeout,
-        Duration latenessObjective) {
+        @Nullable NodeOperations nodes, @Nullable MessageHistory history, @Nullable JournalOperations journal,
+        ServerMonitor server, Supplier<@Nullable DelayedListenerRegistry> listeners, RemoteConsumerQueues consumed,
+        Duration commandTimeout, Duration latenessObjective) {
 }

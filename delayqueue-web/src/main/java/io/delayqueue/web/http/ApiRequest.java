@@ -75,6 +75,11 @@ public final class ApiRequest {
         return ProblemException.valid(() -> new QueueName(this.variables.getOrDefault("queue", "")));
     }
 
+    /** Returns the id of the node in the path. */
+    public String node() {
+        return this.variables.getOrDefault("node", "");
+    }
+
     /** Returns the message id in the query. */
     public String id() {
         String id = required("id");

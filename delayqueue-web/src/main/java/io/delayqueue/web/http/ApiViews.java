@@ -15,7 +15,6 @@ import io.delayqueue.admin.DeadLetterCauses;
 import io.delayqueue.admin.DeadLetterSummary;
 import io.delayqueue.admin.DueForecast;
 import io.delayqueue.admin.DueHistogram;
-import io.delayqueue.admin.NodeStatus;
 import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.admin.QueueOverviews;
 import org.jspecify.annotations.Nullable;
@@ -83,28 +82,6 @@ public final class ApiViews {
             .put("week", counts.week())
             .put("later", counts.later())
             .put("waitingInGroup", counts.waitingInGroup());
-    }
-
-    public static ObjectNode node(NodeStatus node) {
-        ObjectNode json = object().put("id", node.id())
-            .put("application", node.application())
-            .put("host", node.host())
-            .put("pid", node.pid())
-            .put("version", node.version())
-            .put("startedAt", time(node.startedAt()))
-            .put("seenAt", time(node.seenAt()));
-        ArrayNode listeners = json.putArray("listeners");
-        node.listeners().forEach((listener) -> {
-            ObjectNode entry = object().put("id", listener.id());
-            ArrayNode queues = entry.putArray("queues");
-            listener.queues().forEach(queues::add);
-            listeners.add(entry.put("concurrency", listener.concurrency())
-                .put("free", listener.free())
-                .put("running", listener.running())
-                .put("paused", listener.paused())
-                .put("outage", listener.outage()));
-        });
-        return json;
     }
 
     public static ObjectNode message(StoredMessage message, boolean unmasked) {

@@ -8,6 +8,7 @@ import java.util.function.ToLongFunction;
 import io.delayqueue.BatchSendException;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.QueueName;
 import io.delayqueue.admin.AuditedOperationEvent;
 import io.delayqueue.admin.AuditedOperationEvent.Outcome;
 import io.delayqueue.store.StoreFailures;
@@ -80,8 +81,9 @@ public final class AuditPublisher {
     }
 
     public void publish(AuditedOperation change, long count, Outcome outcome) {
+        QueueName queue = change.queue();
         AuditedOperationEvent event = new AuditedOperationEvent(change.principal(), change.operation(),
-                change.queue().value(), change.filter(), count, outcome);
+                (queue != null) ? queue.value() : null, change.filter(), count, outcome);
         try {
             this.events.accept(event);
         }

@@ -13,9 +13,12 @@ public enum Authority {
 
     /**
      * Permits cancel, reschedule, pause, restore, redrive, purge and erase; for schedules
-     * pause, trigger and remove.
+     * pause, trigger and remove; for listeners of a node the concurrency and a pause.
      */
     OPERATE,
+
+    /** Permits taking and reading the stack frames of overdue handlers. */
+    DIAGNOSE,
 
     /** Permits sending, and putting schedules, which send. */
     SEND,

@@ -7,7 +7,11 @@ import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.admin.ListenerOverride;
 import io.delayqueue.admin.NodeStatus;
+import io.delayqueue.admin.NodeStatus.QueueStatus;
+import io.delayqueue.admin.NodeStatus.RunningHandler;
+import io.delayqueue.admin.NodeStatus.RunningHandlers;
 import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.admin.QueueOverviews;
 import io.delayqueue.store.RemoteConsumerQueues;
@@ -37,8 +41,10 @@ class AlertEvaluatorTests {
     }
 
     private static NodeStatus node(boolean running, boolean paused) {
-        return new NodeStatus("n", "shop", "host", 1, null, START, START,
-                List.of(new NodeStatus.ListenerStatus("l", List.of("orders"), 10, 10, running, paused, null)));
+        return new NodeStatus(
+                "n", "shop", "host", 1, null, START, START, List.of(new NodeStatus.ListenerStatus("l",
+                        List.of("orders"), 10, 10, running, paused, null, 0, 0, List.of())),
+                NodeStatus.RunningHandlers.NONE);
     }
 
     private static Moment after(Duration elapsed, Duration jump) {
@@ -74,12 +80,47 @@ class AlertEvaluatorTests {
         assertThat(find(due, node(true, false))).isEmpty();
     }
 
+    /** Operators see that a node hangs before they search for it. */
+    @Test
+    void alertsOfOverdueHandlersWithTheLongestOfAllNodes() {
+        assertThat(find(queue(null, 1, 0, false), hanging("one", 90, false))).isEmpty();
+
+        assertThat(find(queue(null, 3, 0, false), hanging("one", 90, true), hanging("two", 300, true))).singleElement()
+            .satisfies((alert) -> {
+                assertThat(alert.severity()).isEqualTo(Severity.WARNING);
+                assertThat(alert.title()).isEqualTo("Handlers are overdue");
+                assertThat(alert.queue()).isEqualTo("orders");
+                assertThat(alert.detail()).isEqualTo(
+                        "Overdue handlers: 2, the longest for 5 min on node two:1 of 'shop', with message 'm-two'.");
+            });
+    }
+
+    private static NodeStatus hanging(String host, long seconds, boolean overdue) {
+        RunningHandler handler = new RunningHandler("l", "orders", "m-" + host, 1, 1, Duration.ofSeconds(seconds),
+                overdue);
+        return new NodeStatus(host, "shop", host, 1, null, START, START, List.of(),
+                new RunningHandlers(1, overdue ? 1 : 0, List.of(handler)));
+    }
+
+    @Test
+    void aListenerThatIsPausedByAnOverrideIsNoConsumer() {
+        ListenerOverride pause = new ListenerOverride("l", "orders", null, true, "alice", START, START.plusSeconds(60));
+        NodeStatus paused = new NodeStatus("n", "shop", "host", 1, null, START, START, List
+            .of(new NodeStatus.ListenerStatus("l", List.of("other", "orders"), 10, 10, true, false, null, 0, 0,
+                    List.of(new QueueStatus("other", 10, 10, 5, null), new QueueStatus("orders", 10, 10, 5, pause)))),
+                RunningHandlers.NONE);
+
+        assertThat(find(queue(Duration.ofSeconds(11), 0, 0, false), paused)).extracting(Alert::title)
+            .containsExactly("The queue has no consumer");
+    }
+
     /** More handlers would not help. */
     @Test
     void alertsOfAQueueThatWaitsForABroker() {
         NodeStatus waiting = new NodeStatus("n", "shop", "host", 1, null, START, START,
                 List.of(new NodeStatus.ListenerStatus("forward.orders", List.of("orders"), 10, 10, true, false,
-                        "Messages of queue 'orders' cannot be forwarded to 'kafka:orders' for 2 min")));
+                        "Messages of queue 'orders' cannot be forwarded to 'kafka:orders' for 2 min", 0, 0, List.of())),
+                NodeStatus.RunningHandlers.NONE);
 
         assertThat(find(queue(Duration.ofMinutes(2), 0, 0, false), waiting)).singleElement().satisfies((alert) -> {
             assertThat(alert.severity()).isEqualTo(Severity.ERROR);

@@ -273,7 +273,7 @@ class DashboardBrowserTests {
         pages.put("message", "#/queues/order-timeout/messages/order%2F7");
         pages.put("dead-letters", "#/queues/receipts/dead-letters");
         pages.put("dead-letter", "#/queues/receipts/dead-letters/" + deadLetter);
-        pages.put("nodes", "#/nodes");
+        pages.put("-nodes", "#/nodes");
         pages.put("alerts", "#/alerts");
         pages.put("", "#/queues/empty");
         browser.complaints();

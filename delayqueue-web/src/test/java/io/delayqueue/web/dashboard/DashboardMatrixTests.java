@@ -30,9 +30,7 @@ class DashboardMatrixTests {
             new Row("GET", "/main.js", null, "view"), new Row("GET", "/data/overview", null, "view"),
             new Row("POST", "/data/queues/q/dead-letters/search", "{\"filter\": {}}", "view"),
             new Row("GET", "/data/store", null, "view"), new Row("GET", "/data/next-hour", null, "view"),
-            new Row("GET", "/data/listeners", null, "view"), new Row("GET", "/data/schedules", null, "view"),
-            new Row("POST", "/data/listeners/pause", "{\"id\": \"none\"}", "operate"),
-            new Row("POST", "/data/listeners/resume", "{\"id\": \"none\"}", "operate"));
+            new Row("GET", "/data/schedules", null, "view"));
 
     private static ApiServer server;
 
@@ -52,7 +50,7 @@ class DashboardMatrixTests {
                     Stream.of(ApiServer.NONE, null))
             .toList();
         Stream<Row> shared = AuthorityMatrixTests.TABLE.stream()
-            .filter((row) -> List.of("view", "operate").contains(row.authority()))
+            .filter((row) -> List.of("view", "operate", "diagnose").contains(row.authority()))
             .map((row) -> new Row(row.method(), "/data" + row.path(), row.body(), row.authority()));
         return Stream.concat(shared, OWN.stream()).flatMap((row) -> users.stream().map((user) -> arguments(row, user)));
     }

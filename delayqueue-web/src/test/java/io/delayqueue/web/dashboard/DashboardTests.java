@@ -98,7 +98,8 @@ class DashboardTests {
             "dead-letters.js", "message.js", "transitions.js", "nodes.js", "overview.js", "alerts.js", "plots.js",
             "dialog.js", "format.js", "scan.js", "search.js", "address.js", "pages.js", "forget.js", "outage.js",
             "lateness.js", "activity.js", "next-hour.js", "icons.js", "copy.js", "pause.js", "occurrence.js",
-            "schedules.js", "schedule.js", "schedule-actions.js", "dashboard.css" })
+            "schedules.js", "schedule.js", "schedule-actions.js", "node.js", "handlers.js", "overrides.js", "stacks.js",
+            "dashboard.css" })
     void usesNoAbsolutePaths(String file) throws IOException {
         assertThat(source(file)).doesNotContainPattern("(src|href|fetch|from|url)[=(\\s]*['\"`](/|https?:|//)");
     }
@@ -112,7 +113,8 @@ class DashboardTests {
                 "throughput.js", "history.js", "overview.js", "queue.js", "message.js", "transitions.js",
                 "dead-letters.js", "nodes.js", "alerts.js", "scan.js", "search.js", "address.js", "pages.js",
                 "forget.js", "outage.js", "lateness.js", "activity.js", "next-hour.js", "icons.js", "copy.js",
-                "pause.js", "occurrence.js", "schedules.js", "schedule.js", "schedule-actions.js")) {
+                "pause.js", "occurrence.js", "schedules.js", "schedule.js", "schedule-actions.js", "node.js",
+                "handlers.js", "overrides.js", "stacks.js")) {
             assertThat(source(file)).doesNotContainPattern(unsafe);
         }
         assertThat(source("index.html")).doesNotContainPattern("(?i)style=|\\son[a-z]+=|<script>|<style>");
@@ -195,7 +197,8 @@ class DashboardTests {
             "POST,queues/q/dead-letters/purge", "DELETE,queues/q", "POST,queues/q/dead-letters/by-id/redrive",
             "DELETE,queues/q/dead-letters/by-id", "PUT,queues/q/schedules/by-name/pause",
             "DELETE,queues/q/schedules/by-name/pause", "POST,queues/q/schedules/by-name/trigger",
-            "DELETE,queues/q/schedules/by-name", "POST,listeners/pause", "POST,listeners/resume" })
+            "DELETE,queues/q/schedules/by-name", "PUT,nodes/n/overrides", "DELETE,nodes/n/overrides",
+            "POST,nodes/n/stacks" })
     void changesNothingWithoutTheOperateAuthority(String method, String route) {
         for (String user : List.of("view", "payload", "send", "consume", ApiServer.NONE)) {
             assertThat(server.call(user, method, PAGE + "/data/" + route, "{}").status()).as(user).isEqualTo(403);

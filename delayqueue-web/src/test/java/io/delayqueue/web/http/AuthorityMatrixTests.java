@@ -38,6 +38,12 @@ public class AuthorityMatrixTests {
     /** Method, path below the API, body, and the one authority that permits it. */
     public static final List<Row> TABLE = List.of( //
             new Row("GET", "/nodes", null, "view"), //
+            new Row("GET", "/nodes/n", null, "view"), //
+            new Row("PUT", "/nodes/n/overrides", "{\"listener\": \"l\", \"queue\": \"q\", \"paused\": true}",
+                    "operate"), //
+            new Row("DELETE", "/nodes/n/overrides?listener=l&queue=q", null, "operate"), //
+            new Row("POST", "/nodes/n/stacks", null, "diagnose"), //
+            new Row("GET", "/nodes/n/stacks", null, "diagnose"), //
             new Row("DELETE", "/queues/q-forgotten", null, "operate"), //
             new Row("POST", "/queues/q/messages/cancel", "{\"ids\": [\"1\"]}", "operate"), //
             new Row("POST", "/queues/q/messages/reschedule", "{\"ids\": [\"1\"], \"delayMillis\": 0}", "operate"), //
@@ -129,7 +135,10 @@ public class AuthorityMatrixTests {
     void hasARowForEachRoute() {
         Set<String> rows = TABLE.stream()
             .map((row) -> row.method() + " "
-                    + row.path().replaceAll("/queues/[^/?]+", "/queues/{queue}").replaceAll("\\?.*", ""))
+                    + row.path()
+                        .replaceAll("/queues/[^/?]+", "/queues/{queue}")
+                        .replaceAll("/nodes/[^/?]+", "/nodes/{node}")
+                        .replaceAll("\\?.*", ""))
             .collect(Collectors.toSet());
         rows.add("GET /openapi.json");
 

@@ -39,6 +39,9 @@ function view([first, second, third, fourth]) {
     }
     return third === undefined ? { page: 'queue', queue: second } : { page: 'unknown' };
   }
+  if (first === 'nodes' && second) {
+    return third === undefined ? { page: 'node', node: second } : { page: 'unknown' };
+  }
   if (first === 'search' && second) {
     return { page: 'search', id: second, queue: third, prefix: Boolean(third) };
   }

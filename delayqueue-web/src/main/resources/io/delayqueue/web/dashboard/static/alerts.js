@@ -18,6 +18,7 @@ const SEVERAL = {
   'The queue cannot be read': 'cannot be read',
   'The queue has dead letters': 'have dead letters',
   'Leases have lapsed': 'have lapsed leases',
+  'Handlers are overdue': 'have overdue handlers',
   'Dead letters are growing': 'have a growing number of dead letters',
 };
 

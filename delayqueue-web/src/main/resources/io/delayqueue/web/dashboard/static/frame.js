@@ -21,7 +21,7 @@ export function until(iso) {
 }
 
 function entry(page, text, badge) {
-  const current = state.route.page === page;
+  const current = state.route.page === page || (state.route.page === 'node' && page === 'nodes');
   return html`<li><a href=${page === 'overview' ? '#/' : `#/${page}`} aria-current=${current ? 'page' : nothing}>${text}${badge}</a></li>`;
 }
 
@@ -60,8 +60,13 @@ export function loading() {
 }
 
 export function crumbs(...steps) {
+  return trail(html`<a href=${state.overviewAddress}>Queues</a>`, ...steps);
+}
+
+/** Renders the way to a view that belongs to no queue. */
+export function trail(first, ...steps) {
   return html`<nav class="crumbs" aria-label="Breadcrumb"><ol>
-    <li><a href=${state.overviewAddress}>Queues</a></li>${steps.map(([text, href]) => html`<li><a href=${href}>${name(text)}</a></li>`)}
+    <li>${first}</li>${steps.map(([text, href]) => html`<li><a href=${href}>${name(text)}</a></li>`)}
   </ol></nav>`;
 }
 

@@ -11,6 +11,7 @@ import { loadQueue, prepareQueue, queuePage } from './queue.js';
 import { loadMessage, messagePage } from './message.js';
 import { deadLetterPage, deadLettersPage, loadDeadLetter, loadDeadLetters, prepareDeadLetters } from './dead-letters.js';
 import { loadNodes, nodesPage } from './nodes.js';
+import { loadNode, nodePage, nodeTitle } from './node.js';
 import { alertsPage } from './alerts.js';
 import { loadActivity } from './activity.js';
 import { loadNextHour } from './next-hour.js';
@@ -22,6 +23,7 @@ const PAGES = {
   overview: { view: overviewPage, load: () => Promise.all([loadNextHour(), loadActivity(state.page)]), prepare: prepareOverview, text: () => 'Queues' },
   alerts: { view: alertsPage, text: () => 'Alerts' },
   nodes: { view: nodesPage, load: loadNodes, text: () => 'Nodes' },
+  node: { view: nodePage, load: loadNode, text: nodeTitle },
   schedules: { view: schedulesPage, load: loadSchedules, prepare: prepareSchedules, text: () => 'Schedules' },
   queueSchedules: { view: queueSchedulesPage, load: loadQueueSchedules, prepare: prepareQueueSchedules, text: ({ queue }) => `Schedules – ${named(queue)}` },
   schedule: { view: schedulePage, load: loadSchedule, prepare: prepareSchedule, text: ({ queue, schedule }) => `${named(schedule)} – schedules – ${named(queue)}` },

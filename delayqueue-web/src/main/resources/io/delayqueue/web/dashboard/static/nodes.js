@@ -1,74 +1,71 @@
-// Lists the nodes, and the listeners of the node that serves the page.
+// Lists the nodes, those with overdue handlers first.
 
 import { html, nothing } from './lib/lit-html.js';
-import { count, countdown, named } from './format.js';
-import { ask, may, now, state } from './store.js';
+import { count, countdown } from './format.js';
+import { ask, now, state } from './store.js';
 import { link } from './address.js';
 import { loading, name, time, title } from './frame.js';
-import { act } from './dialog.js';
+import { handlersOf, handlerTable, nodeLink, overdueTag } from './handlers.js';
 
 export async function loadNodes() {
   const view = state.page;
-  const [nodes, listeners] = await Promise.all([ask('GET', 'nodes'), ask('GET', 'listeners')]);
-  view.nodes = { ...nodes, ...listeners };
+  view.nodes = (await ask('GET', 'nodes')).nodes;
 }
 
-function stateOf(listener) {
-  return !listener.running ? 'stopped' : listener.paused ? 'paused' : listener.outage ? 'waits for another system' : 'running';
+/** Renders the state of a listener, or of one of its queues. */
+export function stateTag(listener, status) {
+  const paused = status?.override?.paused;
+  return !listener.running ? html`<span class="tag">stopped</span>`
+    : paused ? html`<span class="tag paused">paused</span>`
+    : listener.paused ? html`<span class="tag paused">paused</span> <span class="soft">by the application</span>`
+    : listener.outage ? html`<span class="tag warning" title=${listener.outage}>waits for another system</span>`
+    : html`<span class="tag ok">running</span>`;
 }
 
-function turn(listener, doing) {
-  act(async () => {
-    await ask('POST', `listeners/${doing}`, {}, { id: listener.id });
-    return doing === 'pause' ? `Listener ${named(listener.id)} is paused on this node` : `Listener ${named(listener.id)} is resumed on this node`;
-  });
-}
-
-function listener(one) {
-  return html`<tr>
-    <th scope="row">${name(one.id)}</th>
-    <td data-label="Queues">${one.queues.map((queue, index) => html`${index > 0 ? ', ' : ''}<a href=${link('queues', queue)}>${name(queue)}</a>`)}</td>
-    <td data-label="State">${stateOf(one)}</td>
-    <td class="number" data-label="In flight">${count(one.inFlight)}</td>
-    <td class="number" data-label="Free handlers">${count(one.free)}</td>
-    <td class="number" data-label="Handled">${count(one.handled)}</td>
-    <td class="number" data-label="Failed">${count(one.failed)}</td>
-    ${may('OPERATE') ? html`<td>${one.paused
-    ? html`<button type="button" aria-label=${`Resume ${named(one.id)} on this node`} @click=${() => turn(one, 'resume')}>Resume</button>`
-    : html`<button type="button" aria-label=${`Pause ${named(one.id)} on this node`} @click=${() => turn(one, 'pause')}>Pause</button>`}</td>` : nothing}
-  </tr>`;
+function entry(listener) {
+  const overrides = listener.byQueue.filter((status) => status.override).length;
+  const isPaused = listener.paused || listener.outage || !listener.running;
+  return html`<li>${name(listener.id)}: ${listener.queues.map((queue, index) => html`${index > 0 ? ', ' : ''}<a href=${link('queues', queue)}>${name(queue)}</a>`)}
+    ${isPaused ? stateTag(listener, listener.byQueue.find((status) => status.override?.paused)) : nothing}
+    ${overrides > 0 ? html`<span class="tag info">overridden</span>` : nothing}</li>`;
 }
 
 function node(one) {
+  const free = one.listeners.reduce((sum, listener) => sum + listener.free, 0);
   return html`<tr>
-    <th scope="row">${name(one.application)}</th>
-    <td class="whole" data-label="Process">${name(`${one.host}:${one.pid}`)}</td>
+    <th scope="row">${nodeLink(one)}</th>
+    <td data-label="Application">${name(one.application)}</td>
+    <td class="whole" data-label="Handlers">${count(one.handlers.total)} running, ${count(free)} free ${one.handlers.overdue > 0 ? overdueTag(one.handlers.overdue) : nothing}</td>
     <td data-label="Version">${name(one.version ?? '–')}</td>
     <td data-label="Started">${time(one.startedAt)}</td>
     <td class="whole" data-label="Last seen">${countdown(one.seenAt, now())}</td>
-    <td data-label="Listeners"><ul class="plain">${one.listeners.map((entry) => html`<li>${name(entry.id)}: ${entry.queues.map((queue, index) => html`${index > 0 ? ', ' : ''}<a href=${link('queues', queue)}>${name(queue)}</a>`)}
-      <span class="soft">${stateOf(entry)}, ${count(entry.free)} of ${count(entry.concurrency * entry.queues.length)} free</span></li>`)}</ul></td>
+    <td data-label="Listeners"><ul class="plain">${one.listeners.map(entry)}</ul></td>
   </tr>`;
 }
 
+function overdueHandlers(nodes) {
+  const overdue = handlersOf(nodes).filter(({ handler }) => handler.overdue);
+  return overdue.length === 0 ? nothing : html`<section aria-labelledby="overdue"><h2 id="overdue">Overdue handlers</h2>${handlerTable(overdue, 'overdue')}</section>`;
+}
+
 export function nodesPage() {
-  const view = state.page.nodes;
-  if (!view) {
-    return html`${title('Nodes and listeners')}${loading()}`;
+  const { nodes } = state.page;
+  if (!nodes) {
+    return html`${title('Nodes')}${loading()}`;
   }
-  return html`${title('Nodes and listeners')}
-    <section aria-labelledby="nodes"><h2 id="nodes">Nodes</h2>
-    ${view.nodes.length === 0 ? html`<p class="empty">No active nodes in the last 20 seconds.</p>` : html`
-      <div class="scroll" tabindex="0" role="group" aria-labelledby="nodes"><table><caption class="unseen">Nodes</caption>
-      <thead><tr>${['Application', 'Process', 'Version', 'Started', 'Last seen', 'Listeners'].map((text) => html`<th scope="col">${text}</th>`)}</tr></thead>
-      <tbody>${view.nodes.map(node)}</tbody></table></div>`}
-    </section>
-    <section aria-labelledby="listeners"><h2 id="listeners">Listeners of the node that serves this page</h2>
-      <p class="alert info">Pausing a listener applies to this node only, and ends with its process; other nodes continue. To stop a queue everywhere, pause it on its page.
-      Behind a load balancer, the next request may reach another node.</p>
-    ${view.listeners.length === 0 ? html`<p class="empty">This node has no listeners.</p>` : html`
-      <div class="scroll" tabindex="0" role="group" aria-labelledby="listeners"><table><caption class="unseen">Listeners of this node</caption>
-      <thead><tr>${['Listener', 'Queues', 'State'].map((text) => html`<th scope="col">${text}</th>`)}${['In flight', 'Free handlers', 'Handled', 'Failed'].map((text) => html`<th scope="col" class="number">${text}</th>`)}${may('OPERATE') ? html`<th scope="col"><span class="unseen">Action</span></th>` : nothing}</tr></thead>
-      <tbody>${view.listeners.map(listener)}</tbody></table></div>`}
+  const sum = (field) => nodes.reduce((total, one) => total + one.handlers[field], 0);
+  const sorted = [...nodes].sort((one, other) => other.handlers.overdue - one.handlers.overdue || one.application.localeCompare(other.application) || Date.parse(one.startedAt) - Date.parse(other.startedAt));
+  return html`${title('Nodes')}
+    <dl class="tiles">
+      <div><dt>Nodes</dt><dd>${count(nodes.length)}</dd></div>
+      <div><dt>Running handlers</dt><dd>${count(sum('total'))}</dd></div>
+      <div class=${sum('overdue') > 0 ? 'bad' : ''}><dt>Overdue handlers</dt><dd>${count(sum('overdue'))}</dd></div>
+    </dl>
+    ${overdueHandlers(nodes)}
+    <section aria-labelledby="nodes"><h2 id="nodes">All nodes</h2>
+    ${nodes.length === 0 ? html`<p class="empty">No node has reported within the last 20 seconds. Nodes are processes with listeners.</p>` : html`
+      <div class="scroll" tabindex="0" role="group" aria-labelledby="nodes"><table><caption class="unseen">Nodes, those with overdue handlers first</caption>
+      <thead><tr>${['Node', 'Application', 'Handlers', 'Version', 'Started', 'Last seen', 'Listeners'].map((text) => html`<th scope="col">${text}</th>`)}</tr></thead>
+      <tbody>${sorted.map(node)}</tbody></table></div>`}
     </section>`;
 }

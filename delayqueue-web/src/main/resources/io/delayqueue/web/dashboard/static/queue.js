@@ -18,6 +18,7 @@ import { FIRST_PAGE, openPage, pageSize, pagesOf, turning } from './pages.js';
 import { scan } from './scan.js';
 import { forgetting } from './forget.js';
 import { pausing } from './pause.js';
+import { handlersOfQueue } from './handlers.js';
 
 const LISTINGS = [['SCHEDULED', 'Waiting'], ['DUE', 'Only those due'], ['LEASED', 'In flight'], ['RETRYING', 'Retrying'], ['WAITING_IN_GROUP', 'Waiting in their group']];
 // Collecting more at once would take too long.
@@ -71,6 +72,7 @@ export async function loadQueue(route) {
       view.track ??= [];
       view.throughputs = [...view.throughputs ?? [], { at, throughput: follow(view.track, at, details.throughput) }].slice(-HISTORY);
       view.messages = messages;
+      view.nodes = details.leased > 0 ? (await ask('GET', 'nodes')).nodes : [];
     }
   }
   catch (failure) {
@@ -295,6 +297,7 @@ export function queuePage() {
     ${details.throughput ? throughputNote(view.throughputs) : nothing}${notRecorded(view.activity)}`}
     <div class="plots">${duePlots(view.histogram)}</div>
     ${dueNote(view.histogram)}
+    ${handlersOfQueue(queue, view.nodes)}
     <section aria-labelledby="messages">
       <h2 id="messages">Messages</h2>
       <div class="bar">

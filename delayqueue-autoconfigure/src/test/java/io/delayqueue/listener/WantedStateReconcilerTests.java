@@ -1,0 +1,157 @@
+package io.delayqueue.listener;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+
+import io.delayqueue.admin.ListenerOverride;
+import io.delayqueue.admin.WantedNodeState;
+import io.delayqueue.admin.WantedNodeState.StackRequest;
+import io.delayqueue.fixtures.ManualNanoClock;
+import io.delayqueue.listener.poll.HandlerMonitor;
+import io.delayqueue.store.HandlerStacksCodec;
+import io.delayqueue.store.NodeRegistry;
+import io.delayqueue.store.NodeRegistry.NodeEntry;
+import io.delayqueue.store.WantedStateCodec;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.BDDMockito.willAnswer;
+import static org.mockito.BDDMockito.willReturn;
+import static org.mockito.BDDMockito.willThrow;
+import static org.mockito.Mockito.mock;
+
+/** Tests how a node follows what operators want of it, and for how long. */
+class WantedStateReconcilerTests {
+
+    private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
+
+    private static final Duration HOUR = Duration.ofHours(1);
+
+    private final ManualNanoClock clock = new ManualNanoClock();
+
+    private final NodeRegistry registry = mock();
+
+    private final ListenerContainer listener = mock();
+
+    private final HandlerMonitor handlers = mock();
+
+    private final List<List<ListenerOverride>> applied = new ArrayList<>();
+
+    private final List<String> stacks = new ArrayList<>();
+
+    private final WantedStateReconciler reconciler = new WantedStateReconciler(this.registry, "n",
+            () -> List.of(this.listener), this.clock);
+
+    @BeforeEach
+    void prepare() {
+        given(this.listener.id()).willReturn("l");
+        willAnswer((call) -> this.applied.add(call.getArgument(0))).given(this.listener).override(any());
+        willAnswer((call) -> {
+            byte[] content = call.getArgument(1);
+            this.stacks.add((content.length == 0) ? "none"
+                    : HandlerStacksCodec.read(content, NOW).orElseThrow().requestedAt().toString());
+            return CompletableFuture.completedFuture(new NodeEntry(true, NOW, content));
+        }).given(this.registry).putStacks(any(), any());
+        willAnswer((call) -> {
+            call.<Runnable>getArgument(0).run();
+            return null;
+        }).given(this.handlers).execute(any());
+        given(this.handlers.overdueStacks()).willReturn(List.of());
+    }
+
+    private static ListenerOverride override(String listener, String queue, Duration duration) {
+        return new ListenerOverride(listener, queue, 2, false, "alice", NOW, NOW.plus(duration));
+    }
+
+    private boolean answer(Instant now, ListenerOverride... overrides) {
+        return answer(now, new WantedNodeState(List.of(overrides), null));
+    }
+
+    private boolean answer(Instant now, WantedNodeState wanted) {
+        return this.reconciler.reconcile(new NodeEntry(true, now, WantedStateCodec.write(wanted)), this.handlers);
+    }
+
+    @Test
+    void appliesTheOverridesOfEachListenerOnceUntilTheyChange() {
+        ListenerOverride own = override("l", "q", HOUR);
+        assertThat(answer(NOW, own, override("other", "q", HOUR))).isTrue();
+        assertThat(answer(NOW, own, override("other", "q", HOUR))).as("nothing new").isFalse();
+        assertThat(answer(NOW, own)).as("of another listener").isTrue();
+        assertThat(this.applied).containsExactly(List.of(own));
+
+        assertThat(answer(NOW)).as("withdrawn, or lost with Redis").isTrue();
+        assertThat(this.applied).containsExactly(List.of(own), List.of());
+    }
+
+    @Test
+    void anOverrideEndsAtItsTimeOnTheClockOfTheStore() {
+        answer(NOW, override("l", "q", HOUR));
+        assertThat(answer(NOW.plus(HOUR).minusMillis(1), override("l", "q", HOUR))).isFalse();
+        assertThat(answer(NOW.plus(HOUR), override("l", "q", HOUR))).isTrue();
+        assertThat(this.applied).hasSize(2).last().isEqualTo(List.of());
+    }
+
+    /** Redis is away for longer than the override was to last. */
+    @Test
+    void anOverrideEndsAtItsTimeAlsoWhileTheStoreDoesNotAnswer() {
+        answer(NOW.plus(HOUR).minusSeconds(10), override("l", "q", HOUR));
+        this.clock.advance(Duration.ofSeconds(10).minusNanos(1));
+        this.reconciler.endExpired(this.handlers);
+        assertThat(this.applied).hasSize(1);
+
+        this.clock.advance(Duration.ofNanos(1));
+        this.reconciler.endExpired(this.handlers);
+        assertThat(this.applied).hasSize(2).last().isEqualTo(List.of());
+    }
+
+    @Test
+    void noneOutlivesTheNode() {
+        answer(NOW, override("l", "q", HOUR));
+        this.reconciler.endAll();
+        assertThat(this.applied).hasSize(2).last().isEqualTo(List.of());
+    }
+
+    private static WantedNodeState stacksWanted(Instant at) {
+        return new WantedNodeState(List.of(), new StackRequest("alice", at, at.plus(Duration.ofMinutes(2))));
+    }
+
+    @Test
+    void takesTheStacksOfARequestOnceAndRemovesThemAtItsEnd() {
+        answer(NOW, stacksWanted(NOW));
+        answer(NOW.plusSeconds(6), stacksWanted(NOW));
+        assertThat(this.stacks).containsExactly(NOW.toString());
+
+        answer(NOW.plusSeconds(60), stacksWanted(NOW.plusSeconds(60)));
+        assertThat(this.stacks).hasSize(2);
+        this.clock.advance(Duration.ofMinutes(2).minusNanos(1));
+        this.reconciler.endExpired(this.handlers);
+        assertThat(this.stacks).hasSize(2);
+        this.clock.advance(Duration.ofNanos(1));
+        this.reconciler.endExpired(this.handlers);
+        this.reconciler.endExpired(this.handlers);
+        assertThat(this.stacks).containsExactly(NOW.toString(), NOW.plusSeconds(60).toString(), "none");
+    }
+
+    @Test
+    void takesTheStacksWithTheNextReportIfThisOneFails() {
+        willThrow(new RejectedExecutionException()).given(this.handlers).execute(any());
+        answer(NOW, stacksWanted(NOW));
+        prepare();
+        willReturn(CompletableFuture.failedFuture(new IllegalStateException())).given(this.registry)
+            .putStacks(any(), any());
+        answer(NOW, stacksWanted(NOW));
+        assertThat(this.stacks).isEmpty();
+
+        prepare();
+        answer(NOW, stacksWanted(NOW));
+        assertThat(this.stacks).containsExactly(NOW.toString());
+    }
+
+}
