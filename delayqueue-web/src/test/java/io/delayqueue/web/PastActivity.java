@@ -29,6 +29,8 @@ public final class PastActivity implements AutoCloseable {
 
     private static final Duration MINUTE = Duration.ofMinutes(1);
 
+    private final RedisServer server;
+
     private final LettuceConnectionFactory connections;
 
     private final AtomicReference<Instant> time;
@@ -43,13 +45,18 @@ public final class PastActivity implements AutoCloseable {
 
     public PastActivity(RedisServer server, String namespace) {
         this.connections = ConnectionFactories.lettuce(server);
-        this.end = Instant.ofEpochSecond(Long.parseLong(server.commands().time().get(0)));
+        this.server = server;
+        this.end = now();
         this.time = new AtomicReference<>(this.end);
         this.redis = new RedisScriptExecutor(
                 new PinnedTimeRunner(RedisScriptExecutor.runner(this.connections, Duration.ofSeconds(30)),
                         () -> this.time.get().toEpochMilli() * 1_000),
                 namespace);
         this.store = new RedisActivityStore(this.redis);
+    }
+
+    private Instant now() {
+        return Instant.ofEpochSecond(Long.parseLong(this.server.commands().time().get(0)));
     }
 
     /** Returns the time that is this number of minutes ago. */
@@ -65,6 +72,13 @@ public final class PastActivity implements AutoCloseable {
         this.time.set(at(age));
         this.number++;
         this.store.report(new ActivityReport("past", this.number, unanswered, counts)).join();
+    }
+
+    /** Records a report of the current minute. */
+    public void reportNow(Map<String, long[]> counts) {
+        this.time.set(now());
+        this.number++;
+        this.store.report(new ActivityReport("past", this.number, Duration.ZERO, counts)).join();
     }
 
     /** Records what queues held. */

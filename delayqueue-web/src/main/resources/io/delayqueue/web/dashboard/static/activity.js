@@ -61,9 +61,14 @@ function outagesOf(minutes) {
   return spans(minutes, (minute) => minute.unanswered);
 }
 
-/** Returns the minutes of which nothing is known. Nodes may still report the current one. */
+function begin(minutes) {
+  return minutes.findIndex((minute) => minute.reported);
+}
+
+/** Returns the minutes without a report since the first one. Nodes may still report the current one. */
 function gapsOf(minutes) {
-  return spans(minutes, (minute, index) => !minute.reported && !minute.unanswered && index < minutes.length - 1);
+  const first = begin(minutes);
+  return spans(minutes, (minute, index) => !minute.reported && !minute.unanswered && index > first && index < minutes.length - 1);
 }
 
 /** Returns which minutes have a label: full half hours of the reader's time zone. */
@@ -121,8 +126,8 @@ function listed(minutes, found) {
 export function activityNote(activity) {
   const { minutes, queue, queues, maxQueues } = activity;
   const outages = outagesOf(minutes);
-  const known = minutes.findIndex((minute) => minute.reported);
-  const gaps = gapsOf(minutes).filter((span) => span.first > known);
+  const known = begin(minutes);
+  const gaps = gapsOf(minutes);
   const left = queue === null ? state.overview.queues.filter((one) => !queues.includes(one.queue)).length : 0;
   return html`<p class="note">Of all nodes together, by minute${known > 0 ? `, recorded since ${from(minutes[known])}` : ''}.
     ${outages.length > 0 ? html`<span class="key outage"></span>Redis did not answer a node ${listed(minutes, outages)}. ` : nothing}
