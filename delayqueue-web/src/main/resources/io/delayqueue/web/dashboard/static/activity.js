@@ -4,13 +4,16 @@ import { html, nothing } from './lib/lit-html.js';
 import { count, duration, plural } from './format.js';
 import { ask, queuePath, state } from './store.js';
 import { plotOf } from './plots.js';
-import { showQuery } from './address.js';
+import { link, showQuery } from './address.js';
+import { name } from './frame.js';
 
 const MAX_AGE = 6_000;
 const MINUTE = 60_000;
 // An axis names every half hour.
 const LABELLED = 30;
 const LONGEST = 600_000;
+// Queues that are left out, and named.
+const NAMED = 3;
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 
 /** Requests the activity of a queue, or of all, at most every six seconds. The other data of the view does not depend on it. */
@@ -128,11 +131,12 @@ export function activityNote(activity) {
   const outages = outagesOf(minutes);
   const known = begin(minutes);
   const gaps = gapsOf(minutes);
-  const left = queue === null ? state.overview.queues.filter((one) => !queues.includes(one.queue)).length : 0;
+  const left = queue === null ? state.overview.queues.map((one) => one.queue).filter((one) => !queues.includes(one)) : [];
   return html`<p class="note">Of all nodes together, by minute${known > 0 ? `, recorded since ${from(minutes[known])}` : ''}.
     ${outages.length > 0 ? html`<span class="key outage"></span>Redis did not answer a node ${listed(minutes, outages)}. ` : nothing}
     ${gaps.length > 0 ? html`<span class="key gap-key"></span>No node reported ${listed(minutes, gaps)}. ` : nothing}
-    ${left > 0 ? html`Messages are those of ${plural(queues.length, 'queue')}; ${queues.length >= maxQueues ? `${plural(left, 'queue')} beyond the first ${count(maxQueues)}` : `${plural(left, 'queue')} without a listener`} ${left === 1 ? 'is' : 'are'} left out.` : nothing}</p>`;
+    ${left.length > 0 ? html`Messages are those of ${plural(queues.length, 'queue')}; left out ${left.length === 1 ? 'is' : 'are'} ${left.slice(0, NAMED).map((one, index) => html`${index > 0 ? ', ' : nothing}<a href=${link('queues', one)}>${name(one)}</a>`)}${left.length > NAMED
+    ? ` and ${plural(left.length - NAMED, 'other')}` : ''}, ${queues.length >= maxQueues ? `beyond the first ${count(maxQueues)}` : 'without a listener'}.` : nothing}</p>`;
 }
 
 /** Renders why a queue has no plots of three hours. */
