@@ -53,6 +53,9 @@ public final class HandlerExecutor implements Executor {
 
     private final CountDownLatch allSettled = new CountDownLatch(1);
 
+    private volatile boolean stopping;
+
+    /** Whether all running handlers were interrupted. */
     private volatile boolean interrupting;
 
     /**
@@ -164,6 +167,9 @@ public final class HandlerExecutor implements Executor {
     /** Registers a handler that starts, so that a stop can interrupt it. */
     void handlerStarted(HandlerTask task, HandlerTimeout handler) {
         this.running.put(task, handler);
+        if (this.stopping) {
+            handler.interrupt();
+        }
     }
 
     /** Unregisters a handler, once its messages are settled or left to their leases. */
@@ -188,6 +194,8 @@ public final class HandlerExecutor implements Executor {
      * @param limit longest time to wait
      */
     public void interruptHandlers(Duration limit) throws InterruptedException {
+        this.stopping = true; // so that one that is not found is interrupted when it
+                              // starts
         this.running.forEach((task, handler) -> {
             this.interrupted.add(task);
             // Its messages may have been settled since it was found.

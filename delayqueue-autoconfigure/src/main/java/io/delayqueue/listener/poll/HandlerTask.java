@@ -28,6 +28,9 @@ final class HandlerTask implements CurrentMessageHolder.Messages {
     /** The handler, once it is about to start. */
     private volatile @Nullable HandlerTimeout handler;
 
+    /** Whether the handler is to be ended; set before the handler is read. */
+    private volatile boolean interrupted;
+
     /** Adds a message; only until the task is handed to another thread. */
     void add(InFlightMessage message) {
         if (this.messages.isEmpty()) {
@@ -71,6 +74,9 @@ final class HandlerTask implements CurrentMessageHolder.Messages {
 
     void startedBy(HandlerTimeout handler) {
         this.handler = handler;
+        if (this.interrupted) {
+            handler.interrupt();
+        }
     }
 
     /** Notifies the handler that the lease of a message is over. */
@@ -81,8 +87,9 @@ final class HandlerTask implements CurrentMessageHolder.Messages {
         }
     }
 
-    /** Ends the handler, if it has started, because its listener stops. */
+    /** Ends the handler because its listener stops, also one that starts later. */
     void interrupt() {
+        this.interrupted = true;
         HandlerTimeout running = this.handler;
         if (running != null) {
             running.interrupt();

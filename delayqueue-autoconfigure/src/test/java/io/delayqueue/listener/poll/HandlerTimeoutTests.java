@@ -99,6 +99,25 @@ class HandlerTimeoutTests {
         assertThat(timeout.end()).isTrue();
     }
 
+    /** A stop may fall between the start of a task and that of its handler. */
+    @Test
+    void interruptsAHandlerThatStartsAfterTheStop() throws InterruptedException {
+        HandlerTask stopped = new HandlerTask();
+        stopped.interrupt();
+        HandlerTimeout handler = HandlerTimeout.start(this.bed.queue(), List.of(), this.bed.context);
+        stopped.startedBy(handler);
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(handler.isStopped()).isTrue();
+
+        HandlerExecutor executor = new HandlerExecutor(false, false, null);
+        executor.interruptHandlers(Duration.ZERO);
+        HandlerTask late = new HandlerTask();
+        executor.handlerStarted(late, HandlerTimeout.start(this.bed.queue(), List.of(), this.bed.context));
+        assertThat(Thread.interrupted()).isTrue();
+        executor.handlerEnded(late);
+        executor.close();
+    }
+
     @Test
     void leavesNoInterruptThatAHandlerSetBehind() {
         this.bed.handler = (message, delivery) -> (continuations) -> {
