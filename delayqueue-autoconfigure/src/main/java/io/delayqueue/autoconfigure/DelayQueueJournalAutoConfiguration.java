@@ -70,8 +70,10 @@ public final class DelayQueueJournalAutoConfiguration {
     @DependsOnDatabaseInitialization
     JournalFactory delayQueueJournalFactory(JournalDatabase database, StoreComponents store,
             DelayQueueProperties properties, ApplicationEventPublisher events) {
-        return new JournalFactory(database, store, properties::journalMode, properties.commandTimeout(),
-                properties.journal().restorePause(), events::publishEvent);
+        JournalFactory factory = new JournalFactory(database, store, properties::journalMode,
+                properties.commandTimeout(), properties.journal().restorePause(), events::publishEvent);
+        factory.recordOccurrences(store.schedules());
+        return factory;
     }
 
     @Bean

@@ -1,13 +1,18 @@
 package io.delayqueue.journal;
 
 import java.time.Duration;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.store.routing.StoreComponents;
+import io.delayqueue.store.schedule.LocalSchedules;
 
 import org.springframework.context.SmartLifecycle;
+import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /** Creates a journal and its relay, which share a table. */
@@ -21,6 +26,12 @@ public final class JournalFactory {
     /** An offer ends well before the claim of its row, as clocks may differ a little. */
     private static final int DEADLINES = 4;
 
+    /** How long the thread that inserts rows of occurrences rests before it ends. */
+    private static final Duration IDLE = Duration.ofSeconds(10);
+
+    /** Firings that may wait for that thread; others fail and are repeated. */
+    private static final int MAX_FIRINGS = 10_000;
+
     private final JournalStatus status = new JournalStatus();
 
     private final JournalTable table;
@@ -32,6 +43,8 @@ public final class JournalFactory {
     private final JournalRestorer restorer;
 
     private final JournalRelay relay;
+
+    private final OccurrenceRows occurrences;
 
     /**
      * Creates a factory.
@@ -51,6 +64,7 @@ public final class JournalFactory {
         this.restorer = new JournalRestorer(table, offers, held, this.status, modes);
         this.relay = new JournalRelay(table, offers, held, this.status, publisher);
         this.reconciler = new JournalReconciler(table, offers, held, this.restorer, this.status, store, restorePause);
+        this.occurrences = new OccurrenceRows(table, offers, this.reconciler, this.status);
         this.journal = new Journal(table, this.relay, this.reconciler, modes, commandTimeout);
     }
 
@@ -68,6 +82,20 @@ public final class JournalFactory {
     /** Returns the component that runs transactional handlers. */
     public HandledMessages handledMessages(PlatformTransactionManager transactions) {
         return new HandledMessages(this.table.database(), this.status, transactions);
+    }
+
+    /** Inserts a row for each occurrence of a ledger before it is sent. */
+    public void recordOccurrences(LocalSchedules schedules) {
+        ThreadPoolExecutor executor = new ThreadPoolExecutor(1, 1, IDLE.toSeconds(), TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(MAX_FIRINGS), threads());
+        executor.allowCoreThreadTimeOut(true);
+        schedules.wrapStore((store) -> new LedgerScheduleStore(store, this.occurrences, executor));
+    }
+
+    private static CustomizableThreadFactory threads() {
+        CustomizableThreadFactory threads = new CustomizableThreadFactory("delayqueue-journal-schedules-");
+        threads.setDaemon(true);
+        return threads;
     }
 
     /**

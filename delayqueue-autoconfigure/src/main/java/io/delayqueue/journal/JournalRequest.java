@@ -29,6 +29,11 @@ record JournalRequest(QueueName queue, String id, Operation operation, @Nullable
         return new JournalRequest(queue, message.id(), Operation.SEND, message.due(), message);
     }
 
+    /** Creates the send of an occurrence that a schedule is about to fire. */
+    static JournalRequest occurrence(QueueName queue, NewMessage message) {
+        return new JournalRequest(queue, message.id(), Operation.OCCURRENCE, message.due(), message);
+    }
+
     static JournalRequest reschedule(QueueName queue, String id, DueTime due) {
         return new JournalRequest(queue, id, Operation.RESCHEDULE, due, null);
     }
@@ -57,7 +62,14 @@ record JournalRequest(QueueName queue, String id, Operation operation, @Nullable
     /** Lists the operations of requests, and their letters in the table. */
     enum Operation {
 
-        SEND("S"), RESCHEDULE("R"), CANCEL("C");
+        SEND("S"),
+
+        RESCHEDULE("R"),
+
+        CANCEL("C"),
+
+        /** The send of an occurrence; becomes a send once the store has it. */
+        OCCURRENCE("O");
 
         private final String letter;
 
@@ -74,8 +86,9 @@ record JournalRequest(QueueName queue, String id, Operation operation, @Nullable
                 case "S" -> SEND;
                 case "R" -> RESCHEDULE;
                 case "C" -> CANCEL;
+                case "O" -> OCCURRENCE;
                 default -> throw new IllegalArgumentException(
-                        "Operation '%s' of a journal row is unknown: S, R or C expected".formatted(letter));
+                        "Operation '%s' of a journal row is unknown: S, R, C or O expected".formatted(letter));
             };
         }
 

@@ -43,6 +43,7 @@ final class JournalRowReader {
             case SEND -> JournalRequest.send(queue, message(row, revision, id));
             case RESCHEDULE -> JournalRequest.reschedule(queue, id, remaining(row));
             case CANCEL -> JournalRequest.cancel(queue, id);
+            case OCCURRENCE -> JournalRequest.occurrence(queue, message(row, revision, id));
         };
         return new JournalRow(revision, request, row.getBoolean("accepted"), row.getBoolean("behind"),
                 row.getBoolean("superseded"), row.getInt("checks"), row.getLong("claimed_until"),

@@ -90,7 +90,7 @@ final class JournalTable {
      * successor it is, and behind a request that is to cancel, replace or reschedule it.
      */
     private static final String ACCEPTED_COLUMNS = COLUMNS + ", $now AS read_at, " + COUNT_OF_SAME_ID + "(" + PENDING
-            + " AND (o.operation <> 'S' OR o.on_duplicate = 'REPLACE') OR NOT (" + PENDING
+            + " AND (o.operation NOT IN ('S', 'O') OR o.on_duplicate = 'REPLACE') OR NOT (" + PENDING
             + ") AND o.operation = 'S' AND o.revision < r.revision)) > 0 AS behind, FALSE AS superseded";
 
     private static final StatementSettings PAGE = new StatementSettings(BATCH_LIMIT, -1);
@@ -310,8 +310,8 @@ final class JournalTable {
     void accept(List<AcceptedRequest> accepted) {
         if (!accepted.isEmpty()) {
             batch("""
-                    UPDATE delayqueue_journal SET accepted = TRUE, checks = 0, due_millis = COALESCE(:due, due_millis),
-                      due_relative = :relative, claimed_until = $now + :span
+                    UPDATE delayqueue_journal SET accepted = TRUE, operation = REPLACE(operation, 'O', 'S'), checks = 0,
+                      due_millis = COALESCE(:due, due_millis), due_relative = :relative, claimed_until = $now + :span
                     WHERE revision = :revision AND accepted = FALSE""",
                     accepted.stream()
                         .sorted(Comparator.comparingLong(AcceptedRequest::revision))

@@ -7,9 +7,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.ScheduledOccurrence;
 import io.delayqueue.store.HeldRevision;
 import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.MessageStore;
@@ -20,6 +22,9 @@ import io.delayqueue.store.RecordedDeadLetter;
 import io.delayqueue.store.RevisionPage;
 import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.StoreComponents;
+import io.delayqueue.store.schedule.Occurrences;
+import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.ScheduleStore;
 
 /**
  * Reads what the store holds of the messages of ledgers, and stores dead letters.
@@ -29,12 +34,15 @@ final class LedgerStore {
 
     private final MessageStore store;
 
+    private final ScheduleStore schedules;
+
     private final PartitionLayouts layouts;
 
     private final JournalOffers offers;
 
     LedgerStore(StoreComponents store, JournalOffers offers) {
         this.store = store.messages();
+        this.schedules = store.schedules().store();
         this.layouts = store.partitions();
         this.offers = offers;
     }
@@ -64,6 +72,39 @@ final class LedgerStore {
     private List<Partition> partitionsOf(QueueName queue, String id) {
         PartitionLayout layout = this.layouts.of(queue).join();
         return layout.targets(queue, id).stream().map((target) -> target.partition()).distinct().toList();
+    }
+
+    /**
+     * Returns whether the row of an occurrence is over that its node has left behind: its
+     * schedule has passed the occurrence without this row, or will fire it with another
+     * one. The row is not over while the store holds its message, nor if the store has
+     * lost the schedule, as nothing else is left of the occurrence then. Does not wait.
+     */
+    CompletableFuture<Boolean> isOver(JournalRow row) {
+        JournalRequest request = row.request();
+        ScheduledOccurrence occurrence = Occurrences.of(request.id(), Map.of());
+        if (occurrence == null) {
+            return CompletableFuture.completedFuture(false);
+        }
+        return this.schedules.find(request.queue(), occurrence.name()).thenCompose((found) -> {
+            ScheduleRecord state = found.state();
+            if (state == null || isLater(state, occurrence.nominalTime().toEpochMilli())) {
+                return CompletableFuture.completedFuture(false);
+            }
+            // After the state was read, so that a schedule that has passed has decided.
+            return this.store
+                .heldRevisions(Partition.first(request.queue()),
+                        List.of(LedgerEntry.ended(row.revision(), request.id())))
+                .thenApply((held) -> held.get(0).held() != row.revision());
+        });
+    }
+
+    /**
+     * Returns whether a schedule was stored after a nominal time, as its first generation
+     * is the time of that, and does not come to it: the store has lost a former state.
+     */
+    private static boolean isLater(ScheduleRecord state, long nominal) {
+        return state.generation() > nominal && (state.next() == ScheduleRecord.NONE || state.next() > nominal);
     }
 
     /** Returns a page of the messages of a partition that have rows. */

@@ -21,9 +21,11 @@ import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.journal.JournalRequest.Operation;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.MessageGroupChangeException;
 import io.delayqueue.store.StoreFailures;
+import io.delayqueue.store.StoreFutures;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -99,18 +101,35 @@ final class RelayedRequests {
         List<JournalRow> rows = offerable(read, submissions).stream().map(this.offers::resolved).toList();
         List<JournalRow> current = rows.stream().filter((row) -> !row.superseded()).toList();
         EarlierRows earlier = EarlierRows.ofChanges(this.table, current);
-        List<CompletableFuture<?>> sent = this.offers.requests(current, earlier, begin);
-        for (int i = 0; i < current.size(); i++) {
-            JournalRow row = current.get(i);
+        List<JournalRow> plain = current.stream().filter((row) -> !isOccurrence(row)).toList();
+        List<CompletableFuture<?>> sent = this.offers.requests(plain, earlier, begin);
+        for (int i = 0; i < plain.size(); i++) {
+            JournalRow row = plain.get(i);
             add(new Offered(row, restoring(row, sent.get(i), earlier, begin), earlier, submissions.get(row.revision()),
                     begin));
         }
+        current.stream()
+            .filter(RelayedRequests::isOccurrence)
+            .forEach((row) -> add(new Offered(row, settling(row, earlier, begin), earlier, null, begin)));
         for (JournalRow row : rows) {
             if (row.superseded()) {
                 add(new Offered(row, CompletableFuture.completedFuture(superseded(row)), earlier,
                         submissions.get(row.revision()), begin));
             }
         }
+    }
+
+    private static boolean isOccurrence(JournalRow row) {
+        return row.request().operation() == Operation.OCCURRENCE;
+    }
+
+    /**
+     * Offers an occurrence whose node has left its row behind, unless the row is over.
+     */
+    private CompletableFuture<?> settling(JournalRow row, EarlierRows earlier, long begin) {
+        return StoreFutures.send(() -> this.store.isOver(row))
+            .thenComposeAsync((over) -> over ? CompletableFuture.completedFuture(superseded(row))
+                    : this.offers.requests(List.of(row), earlier, begin).get(0).thenApply((answer) -> (Object) answer));
     }
 
     private void add(Offered request) {
@@ -265,7 +284,7 @@ final class RelayedRequests {
     private static Object superseded(JournalRow row) {
         JournalRequest request = row.request();
         return switch (request.operation()) {
-            case SEND -> new SendResult(request.queue().value(), request.id(), null, SendOutcome.KEPT);
+            case SEND, OCCURRENCE -> new SendResult(request.queue().value(), request.id(), null, SendOutcome.KEPT);
             case RESCHEDULE -> RescheduleResult.NOT_FOUND;
             case CANCEL -> CancelResult.NOT_FOUND;
         };

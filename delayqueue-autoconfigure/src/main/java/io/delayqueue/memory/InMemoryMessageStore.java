@@ -81,7 +81,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
     private final MemoryPartitionLayoutStore records = new MemoryPartitionLayoutStore(this, this.wakeUps);
 
-    private final MemoryScheduleStore schedules = new MemoryScheduleStore(this, this.wakeUps);
+    private final MemoryScheduleStore schedules = new MemoryScheduleStore(this, this.wakeUps, this.records);
 
     private final Map<Partition, JournalCalls> journals = new ConcurrentHashMap<>();
 

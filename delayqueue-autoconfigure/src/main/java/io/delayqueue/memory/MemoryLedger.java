@@ -14,7 +14,9 @@ import io.delayqueue.store.LedgerChanges;
 import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.LedgerEntry.Kind;
 import io.delayqueue.store.LedgerRequest;
+import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Offer;
+import io.delayqueue.store.RecordedDeadLetter;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -86,6 +88,21 @@ final class MemoryLedger {
         }
     }
 
+    /** Records that rows of an id have ended whose messages are not here. */
+    void endRows(String id, List<Long> revisions) {
+        revisions.stream()
+            .map((revision) -> LedgerEntry.ended(revision, id))
+            .filter((entry) -> !hasEnded(entry))
+            .forEach((entry) -> this.open.put(entry, 0L));
+    }
+
+    /** Records that the row of an occurrence has ended, unless it is here. */
+    void endRow(NewMessage occurrence, @Nullable MemoryMessage there) {
+        if (occurrence.revision() != 0 && (there == null || !there.isOf(occurrence))) {
+            endRows(occurrence.id(), List.of(occurrence.revision()));
+        }
+    }
+
     /**
      * Records that the retry of a message was moved by a journal: the time before may be
      * about to be recorded.
@@ -121,9 +138,19 @@ final class MemoryLedger {
         }
     }
 
-    boolean isRemoved(String deadLetterId) {
+    private boolean isRemoved(String deadLetterId) {
         LedgerEntry entry = removal(deadLetterId);
         return this.open.containsKey(entry) || this.recorded.containsKey(entry);
+    }
+
+    /** Adds dead letters that are not there and were not removed; returns how many. */
+    int restore(List<RecordedDeadLetter> deadLetters, Map<String, MemoryDeadLetter> there) {
+        int before = there.size();
+        deadLetters.stream()
+            .filter((deadLetter) -> !isRemoved(deadLetter.deadLetterId()))
+            .forEach((deadLetter) -> there.computeIfAbsent(deadLetter.deadLetterId(),
+                    (id) -> MemoryDeadLetter.of(id, deadLetter.content())));
+        return there.size() - before;
     }
 
     private static LedgerEntry removal(String deadLetterId) {

@@ -9,9 +9,12 @@ import io.delayqueue.MessageState;
 import io.delayqueue.MessageSummary;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
+import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DueTime;
+import io.delayqueue.store.Lease;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Offer;
+import io.delayqueue.store.Partition;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -218,6 +221,18 @@ final class MemoryMessage {
     /** Returns whether a journal recorded it after a request; {@code null} for none. */
     boolean isLaterThan(@Nullable Offer offer) {
         return offer != null && this.revision > offer.revision();
+    }
+
+    /** Returns it as it is given to the holder of its present lease. */
+    ClaimedMessage claimed(Partition partition) {
+        return new ClaimedMessage(new Lease(partition, this.id, Long.toString(this.token)),
+                Instant.ofEpochMilli(this.due), this.failures, this.lapses, this.redelivery != Redelivery.NONE,
+                expiresAt(), this.group, this.envelope, this.revision);
+    }
+
+    /** Returns whether a send with a row in a journal has stored it. */
+    boolean isOf(NewMessage sent) {
+        return sent.revision() != 0 && this.revision == sent.revision();
     }
 
     boolean isLaterThan(MemoryMessage other) {

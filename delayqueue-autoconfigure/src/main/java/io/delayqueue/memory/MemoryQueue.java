@@ -24,7 +24,6 @@ import io.delayqueue.SendResult;
 import io.delayqueue.memory.MemoryMessage.Redelivery;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
-import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterCursor;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
@@ -160,16 +159,24 @@ final class MemoryQueue {
 
     /**
      * Stores an occurrence of a schedule, due when it was even if that is past, unless
-     * its id is held.
+     * its id is held. Other rows of it end then.
+     * @return whether this send has stored what is held
      */
-    void sendOccurrence(NewMessage sent) {
-        if (!holds(sent.id())) {
+    boolean sendOccurrence(NewMessage sent, List<Long> voids) {
+        MemoryMessage there = this.messages.get(sent.id());
+        if (there == null) {
             put(MemoryMessage.of(sent, 0));
+            this.ledger.endRows(sent.id(), voids);
         }
+        return there == null || there.isOf(sent);
     }
 
     boolean holds(String id) {
         return this.messages.containsKey(id);
+    }
+
+    void endRow(NewMessage occurrence) {
+        this.ledger.endRow(occurrence, this.messages.get(occurrence.id()));
     }
 
     private SendResult sent(MemoryMessage message, SendOutcome outcome, long now) {
@@ -192,8 +199,9 @@ final class MemoryQueue {
         lease(due.taken(), now + Micros.of(request.leaseTime()));
         this.wakeUp |= this.lanes.due(millis).findAny().isPresent(); // others may help
         LongStream ends = this.leased.stream().limit(1).mapToLong((first) -> Micros.ceilToMillis(first.deadline));
-        return new ClaimResult(due.taken().stream().map(this::claimed).toList(), Micros.toInstant(now),
-                Micros.earliest(this.lanes.heads(), ends), due.expired(), deadLettered, 0, request.bid() != null);
+        return new ClaimResult(due.taken().stream().map((message) -> message.claimed(this.name)).toList(),
+                Micros.toInstant(now), Micros.earliest(this.lanes.heads(), ends), due.expired(), deadLettered, 0,
+                request.bid() != null);
     }
 
     private DeadLetterEvent deadLetterExpired(MemoryMessage message, long now) {
@@ -220,13 +228,6 @@ final class MemoryQueue {
             message.released = false;
             this.leased.add(message);
         }
-    }
-
-    private ClaimedMessage claimed(MemoryMessage message) {
-        return new ClaimedMessage(new Lease(this.name, message.id, Long.toString(message.token)),
-                Instant.ofEpochMilli(message.due), message.failures, message.lapses,
-                message.redelivery != Redelivery.NONE, message.expiresAt(), message.group, message.envelope,
-                message.revision);
     }
 
     boolean acknowledge(Lease lease, long now) {
@@ -448,12 +449,7 @@ final class MemoryQueue {
 
     /** Stores dead letters again that are not here, and returns how many. */
     int restoreDeadLetters(List<RecordedDeadLetter> deadLetters) {
-        int before = this.dead.size();
-        deadLetters.stream()
-            .filter((deadLetter) -> !this.ledger.isRemoved(deadLetter.deadLetterId()))
-            .forEach((deadLetter) -> this.dead.computeIfAbsent(deadLetter.deadLetterId(),
-                    (id) -> MemoryDeadLetter.of(id, deadLetter.content())));
-        return this.dead.size() - before;
+        return this.ledger.restore(deadLetters, this.dead);
     }
 
     /** Removes a leased message, and adds its successor. */

@@ -53,8 +53,11 @@ final class MemoryScheduleStore implements ScheduleStore {
 
     private final MemoryWakeUps wakeUps;
 
-    MemoryScheduleStore(InMemoryMessageStore store, MemoryWakeUps wakeUps) {
+    private final MemoryPartitionLayoutStore layouts;
+
+    MemoryScheduleStore(InMemoryMessageStore store, MemoryWakeUps wakeUps, MemoryPartitionLayoutStore layouts) {
         this.store = store;
+        this.layouts = layouts;
         this.wakeUps = wakeUps;
     }
 
@@ -73,8 +76,9 @@ final class MemoryScheduleStore implements ScheduleStore {
     public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
         return in(queue, (schedules, messages, now) -> {
             long millis = Micros.floorToMillis(now);
+            boolean ledger = this.layouts.of(Partition.first(queue)).ledger();
             List<StepOutcome> outcomes = new ArrayList<>();
-            steps.forEach((step) -> outcomes.add(schedules.apply(step, messages, millis)));
+            steps.forEach((step) -> outcomes.add(schedules.applyAndEndRow(step, messages, millis, ledger)));
             if (node != null && outcomes.stream().anyMatch(StepOutcome::isApplied)) {
                 schedules.firingNode = node;
                 schedules.firedAt = Instant.ofEpochMilli(millis);
@@ -172,7 +176,15 @@ final class MemoryScheduleStore implements ScheduleStore {
         /** When that node last applied a step. */
         private @Nullable Instant firedAt;
 
-        StepOutcome apply(ScheduleStep step, MemoryQueue messages, long now) {
+        StepOutcome applyAndEndRow(ScheduleStep step, MemoryQueue messages, long now, boolean ledger) {
+            StepOutcome outcome = apply(step, messages, now, ledger);
+            if (step.occurrence() != null && outcome != StepOutcome.SENT) {
+                messages.endRow(step.occurrence().message());
+            }
+            return outcome;
+        }
+
+        private StepOutcome apply(ScheduleStep step, MemoryQueue messages, long now, boolean ledger) {
             ScheduleRecord state = this.states.get(step.name());
             if (state == null || !state.isExpected(step.generation(), step.next(), step.last())) {
                 return StepOutcome.STALE;
@@ -189,6 +201,9 @@ final class MemoryScheduleStore implements ScheduleStore {
             if (occurrence == null) {
                 return skip(step, state, Objects.requireNonNull(step.skip()));
             }
+            if (ledger && occurrence.message().revision() == 0) {
+                return StepOutcome.UNRECORDED;
+            }
             if (occurrence.validUntil() != null && now > occurrence.validUntil()) {
                 return StepOutcome.OUTDATED;
             }
@@ -198,9 +213,9 @@ final class MemoryScheduleStore implements ScheduleStore {
                 Instant nominal = Instant.ofEpochMilli(step.next());
                 return skip(step, state, new ScheduleSkip(reason, nominal, nominal, 1));
             }
-            messages.sendOccurrence(occurrence.message());
+            boolean stored = messages.sendOccurrence(occurrence.message(), occurrence.voids());
             put(step.name(), state.sent(step.to()));
-            return StepOutcome.SENT;
+            return stored ? StepOutcome.SENT : StepOutcome.KEPT;
         }
 
         private static boolean holds(MemoryQueue messages, @Nullable String id) {

@@ -80,9 +80,11 @@ public final class RedisScheduleStore implements ScheduleStore {
     private static StepOutcome outcome(String text) {
         return switch (text) {
             case "sent" -> StepOutcome.SENT;
+            case "kept" -> StepOutcome.KEPT;
             case "stale" -> StepOutcome.STALE;
             case "early" -> StepOutcome.EARLY;
             case "outdated" -> StepOutcome.OUTDATED;
+            case "unrecorded" -> StepOutcome.UNRECORDED;
             case "postponed" -> StepOutcome.POSTPONED;
             default -> StepOutcome.skipped(SkipReason.valueOf(text));
         };

@@ -88,6 +88,12 @@ public record NewMessage(String id, boolean generated, DueTime due, OnDuplicate 
                 this.group, this.envelope, this.stamp, this.revision, this.duplicateWindow);
     }
 
+    /** Returns this message with its row in a journal. */
+    public NewMessage withRevision(long row) {
+        return new NewMessage(this.id, this.generated, this.due, this.onDuplicate, this.priority, this.timeToLive,
+                this.group, this.envelope, this.stamp, row, this.duplicateWindow);
+    }
+
     /** Returns this message with a duplicate window. */
     public NewMessage withDuplicateWindow(@Nullable Duration window) {
         return new NewMessage(this.id, this.generated, this.due, this.onDuplicate, this.priority, this.timeToLive,

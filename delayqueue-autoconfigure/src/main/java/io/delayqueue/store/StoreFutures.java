@@ -1,6 +1,7 @@
 package io.delayqueue.store;
 
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
 /** Starts calls of the store. */
@@ -17,6 +18,28 @@ public final class StoreFutures {
         catch (Throwable ex) {
             return CompletableFuture.failedFuture(ex);
         }
+    }
+
+    /**
+     * Starts a call by an executor; returns a failed future if the call throws, or the
+     * executor rejects it.
+     */
+    public static <T> CompletableFuture<T> send(Executor executor, Supplier<CompletableFuture<T>> call) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        try {
+            executor.execute(() -> send(call).whenComplete((result, failure) -> {
+                if (failure != null) {
+                    answer.completeExceptionally(failure);
+                }
+                else {
+                    answer.complete(result);
+                }
+            }));
+        }
+        catch (RuntimeException ex) {
+            answer.completeExceptionally(ex);
+        }
+        return answer;
     }
 
 }

@@ -10,8 +10,11 @@
 -- The due time of an occurrence is its nominal time, even if that is past, and it may be delayed
 -- by the caller.
 --
--- KEYS     all of prelude.lua, those of schedules too; unused: partitions,
---          primary, journal, duplicates, schedule-declarations, schedule-owners
+-- In a ledger each occurrence has a row in the journal, which the caller has inserted. If its message is
+-- not stored, the row has ended, unless a call before has stored it.
+--
+-- KEYS     all of prelude.lua, those of schedules too; unused: primary,
+--          journal, duplicates, schedule-declarations, schedule-owners
 --
 -- ARGV[1]  node   the caller, which fires first from now on if a step is applied; '' for one
 --                 that does not fire, and leaves that as it is
@@ -35,12 +38,15 @@
 --   +16 valid until  ms: the last time at which the decision to send is valid; '' for ever
 --   +17 last id      skipped as OVERLAP if the queue holds this id; '' for none
 --   +18 backlog id   skipped as BACKLOG if the queue holds this id; '' for none
+--   +19 void         revisions of other rows of this occurrence, which end if its message is stored, with blanks
+--                    between them; '' for none
 --
 -- Returns  { now, next_at, node, count, refused, { outcome, ... }, { name, state, ... } }
 --          now: microseconds; next_at: ms, the earliest next time of all schedules, 0 for none;
 --          node: the one that fires first, as in firing-node, '' for none; count: of all schedules; refused: 1 if
---          this user may not publish wake-ups; outcome: 'sent', the reason of a skip, 'postponed', or
---          without an effect 'stale', 'early' or 'outdated'; then schedules that are due after the steps
+--          this user may not publish wake-ups; outcome: 'sent', 'kept' if the queue held the id, the reason of a
+--          skip, 'postponed', or without an effect 'stale', 'early', 'outdated' or, in a ledger for a message
+--          without a row, 'unrecorded'; then schedules that are due after the steps
 --
 -- Keeps    I1 to I6 (see schedule.lua)
 --          S1  a name is in schedules if and only if it is in schedule-times, with its next time, or
@@ -52,13 +58,12 @@
 local now = clock()
 local now_ms, earliest = math.floor(now / 1000), nil
 
-local function holds_id(id)
-  return id ~= '' and redis.call('HEXISTS', MESSAGES, id) == 1
-end
-
+-- Stores a message; returns 'kept' if the queue holds one under its id that another call has stored, else 'sent'.
 local function send(at)
   local id, group = ARGV[at + 10], ARGV[at + 15]
-  if holds_id(id) and (redis.call('ZSCORE', LEASED, id) or waits_until(id)) then return end
+  if holds_id(id) and (redis.call('ZSCORE', LEASED, id) or waits_until(id)) then
+    return is_held(id, ARGV[at + 11]) and 'sent' or 'kept'
+  end
   if group ~= '' then
     -- prelude
     check_permissions()
@@ -66,6 +71,8 @@ local function send(at)
   local due, time_to_live = tonumber(ARGV[at + 12]), tonumber(ARGV[at + 13])
   local expiry = time_to_live > 0 and due + time_to_live or 0
   earliest = min_or_nil(earliest, store_message(id, ARGV[at + 11], due, expiry, tonumber(ARGV[at + 14]), group))
+  end_rows(id, ARGV[at + 19])
+  return 'sent'
 end
 
 local function apply(at)
@@ -75,36 +82,34 @@ local function apply(at)
   if reason == '-' then return postpone(name, schedule, now_ms) end
   if next == '0' or tonumber(next) > now_ms then return 'early' end
   if reason == '' then
+    if not revision_of(ARGV[at + 11]) and is_ledger() then return 'unrecorded' end
     if ARGV[at + 16] ~= '' and now_ms > tonumber(ARGV[at + 16]) then return 'outdated' end
     to, count = next, 1
     reason = holds_id(ARGV[at + 17]) and 'OVERLAP' or holds_id(ARGV[at + 18]) and 'BACKLOG' or ''
   end
+  local outcome = reason
   if reason ~= '' then
     record_skip(name, reason, next, to, count, schedule.last)
   else
-    send(at)
+    outcome = send(at)
     schedule.last, schedule.sent = next, to_digits(schedule.sent + 1)
   end
   schedule.next, schedule.tail, schedule.ahead = ARGV[at + 4], ARGV[at + 5], ARGV[at + 6]
   set_schedule(name, schedule)
-  return reason == '' and 'sent' or reason
+  return outcome
 end
 
-local outcomes, applied, unapplied = {}, false, { stale = true, early = true, outdated = true, postponed = true }
-for at = 3, #ARGV, 19 do
+local outcomes, applied = {}, false
+local unapplied = { stale = true, early = true, outdated = true, unrecorded = true, postponed = true }
+for at = 3, #ARGV, 20 do
   local outcome = apply(at)
+  if outcome ~= 'sent' then end_row(ARGV[at + 10], ARGV[at + 11]) end
   outcomes[#outcomes + 1] = outcome
   applied = applied or not unapplied[outcome]
 end
 if applied and ARGV[1] ~= '' then redis.call('SET', FIRING_NODE, ARGV[1] .. ' ' .. to_digits(now_ms)) end
 
-local due, bytes = {}, 0
-for _, name in ipairs(redis.call('ZRANGE', SCHEDULE_TIMES, '-inf', now_ms, 'BYSCORE', 'LIMIT', 0, tonumber(ARGV[2]))) do
-  local state = stored_state(name)
-  bytes = bytes + #state
-  due[#due + 1], due[#due + 2] = name, state
-  if bytes > BYTES then break end
-end
+local due = due_schedules(now_ms, tonumber(ARGV[2]))
 local head = tonumber(redis.call('ZRANGE', SCHEDULE_TIMES, '0', '0', 'WITHSCORES')[2] or NEVER)
 local refused = earliest and wake_if_earlier(earliest, now) or 0
 return { now, head < tonumber(NEVER) and math.max(1, math.ceil(head)) or 0, redis.call('GET', FIRING_NODE) or '',

@@ -97,6 +97,14 @@
 -- prelude-skips.lua: counts the occurrences of schedules that are skipped
 --   record_skip                 counts some, and keeps the last skips
 --
+-- prelude-occurrences.lua: finds due schedules, and ends the rows of occurrences that are not stored
+--   holds_id                    whether the queue holds an id
+--   due_schedules               those that are due
+--   is_ledger                   whether messages of the queue have rows
+--   is_held                     whether a message is held with its row
+--   end_rows                    records that rows have ended whose messages are not held
+--   end_row                     records that for the row of a message
+--
 -- prelude-activity.lua: reads and writes minutes of activity
 --   minute_of                   a minute as digits
 --   row_name                    the name of its row

@@ -135,7 +135,7 @@ class ArchitectureTests {
                 from(SCHEDULE_STORE, API, STORE, ENVELOPE), //
                 from(OBSERVATION, API), //
                 from(CONSUME, API, STORE, ROUTING), //
-                from(JOURNAL, API, ADMIN, STORE, ROUTING), //
+                from(JOURNAL, API, ADMIN, STORE, ROUTING, SCHEDULE_STORE), //
                 from(TEMPLATE, API, ADMIN, STORE, ENVELOPE, ROUTING, SCHEDULE_STORE, CONSUME, JOURNAL, OBSERVATION), //
                 from(MEMORY, API, ADMIN, STORE, ENVELOPE, SCHEDULE_STORE), //
                 from(SCRIPT, API, STORE, SCHEDULE_STORE), //

@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 import io.delayqueue.ScheduleSkip;
 import io.delayqueue.store.DueTime;
@@ -25,7 +26,7 @@ public final class ScheduleArguments {
 
     private static final int HEADER = 2;
 
-    private static final int FIELDS = 19;
+    private static final int FIELDS = 20;
 
     private static final byte[] NONE = new byte[0];
 
@@ -64,7 +65,7 @@ public final class ScheduleArguments {
 
     private static byte[][] occurrence(@Nullable Occurrence occurrence) {
         if (occurrence == null) {
-            return new byte[][] { NONE, NONE, bytes(0), bytes(0), bytes(0), NONE, NONE, NONE, NONE };
+            return new byte[][] { NONE, NONE, bytes(0), bytes(0), bytes(0), NONE, NONE, NONE, NONE, NONE };
         }
         NewMessage message = occurrence.message();
         return new byte[][] { bytes(message.id()), ScriptArguments.stamped(message), bytes(message.due().millis()),
@@ -72,7 +73,8 @@ public final class ScheduleArguments {
                 bytes(message.priority()), (message.group() != null) ? bytes(message.group()) : NONE,
                 (occurrence.validUntil() != null) ? bytes(occurrence.validUntil()) : NONE,
                 (occurrence.lastId() != null) ? bytes(occurrence.lastId()) : NONE,
-                (occurrence.backlogId() != null) ? bytes(occurrence.backlogId()) : NONE };
+                (occurrence.backlogId() != null) ? bytes(occurrence.backlogId()) : NONE,
+                bytes(occurrence.voids().stream().map(String::valueOf).collect(Collectors.joining(" "))) };
     }
 
     /** Returns the arguments of change-schedule.lua. */

@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.UnaryOperator;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.ScheduleDefinition;
@@ -27,7 +28,8 @@ public final class LocalSchedules {
 
     private static final Logger logger = LoggerFactory.getLogger(LocalSchedules.class);
 
-    private final ScheduleStore store;
+    /** Replaced before it is used, if at all. */
+    private volatile ScheduleStore store;
 
     private final DefinitionCodec codec;
 
@@ -77,6 +79,13 @@ public final class LocalSchedules {
     /** Returns the store. */
     public ScheduleStore store() {
         return this.store;
+    }
+
+    /** Lets all calls take another way to the store, if that supports schedules. */
+    public void wrapStore(UnaryOperator<ScheduleStore> wrapper) {
+        if (this.store != ScheduleStore.NONE) {
+            this.store = wrapper.apply(this.store);
+        }
     }
 
     /** Returns the codec of definitions. */

@@ -177,13 +177,17 @@ final class OccurrencePlan {
      * if it always is.
      */
     private @Nullable Long validUntil(long nominal) {
-        long until = Long.MAX_VALUE;
+        long until;
         if (!isMissed(nominal)) {
             until = nominal + this.threshold;
         }
         else {
-            long later = (this.definition.misfire() == MisfirePolicy.ONCE) ? after(nominal) : lead(nominal);
-            until = (later != NONE) ? later - 1 : until;
+            long later = switch (this.definition.misfire()) {
+                case ONCE -> after(nominal);
+                case ALL -> lead(nominal);
+                case SKIP -> throw new IllegalStateException("A missed occurrence is skipped");
+            };
+            until = (later != NONE) ? later - 1 : Long.MAX_VALUE;
         }
         until = Math.min(until, expiry(nominal) - 1);
         return (until == Long.MAX_VALUE - 1 || until == Long.MAX_VALUE) ? null : until;

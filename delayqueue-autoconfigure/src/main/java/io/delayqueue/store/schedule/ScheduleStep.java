@@ -1,5 +1,7 @@
 package io.delayqueue.store.schedule;
 
+import java.util.List;
+
 import io.delayqueue.ScheduleSkip;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.schedule.ScheduleRecord.Position;
@@ -49,6 +51,11 @@ public record ScheduleStep(String name, long generation, long next, long last, P
         return this.occurrence == null && this.skip == null;
     }
 
+    /** Returns this step with another form of its occurrence. */
+    public ScheduleStep with(Occurrence other) {
+        return new ScheduleStep(this.name, this.generation, this.next, this.last, this.to, other, null);
+    }
+
     /**
      * Holds the message of an occurrence, and the conditions under which it is sent.
      *
@@ -59,9 +66,34 @@ public record ScheduleStep(String name, long generation, long next, long last, P
      * OVERLAP; {@code null} for none
      * @param backlogId the id that must not be held, or the occurrence is skipped as
      * BACKLOG; {@code null} for none
+     * @param voids other rows of this occurrence in a journal, which end if the message
+     * is stored
      */
     public record Occurrence(NewMessage message, @Nullable Long validUntil, @Nullable String lastId,
-            @Nullable String backlogId) {
+            @Nullable String backlogId, List<Long> voids) {
+
+        public Occurrence {
+            voids = List.copyOf(voids);
+        }
+
+        /** Creates an occurrence without other rows. */
+        public Occurrence(NewMessage message, @Nullable Long validUntil, @Nullable String lastId,
+                @Nullable String backlogId) {
+            this(message, validUntil, lastId, backlogId, List.of());
+        }
+
+        /**
+         * Returns this occurrence with its row in a journal.
+         * @param revision the row
+         * @param deadline the last time at which it may be sent with that row, in
+         * milliseconds since the epoch
+         * @param voids other rows of this occurrence
+         */
+        public Occurrence recorded(long revision, long deadline, List<Long> voids) {
+            long until = (this.validUntil != null) ? Math.min(this.validUntil, deadline) : deadline;
+            return new Occurrence(this.message.withRevision(revision), until, this.lastId, this.backlogId, voids);
+        }
+
     }
 
 }

@@ -13,11 +13,15 @@ public record StepOutcome(Kind kind, @Nullable SkipReason reason) {
 
     public static final StepOutcome SENT = new StepOutcome(Kind.SENT, null);
 
+    public static final StepOutcome KEPT = new StepOutcome(Kind.KEPT, null);
+
     public static final StepOutcome STALE = new StepOutcome(Kind.STALE, null);
 
     public static final StepOutcome EARLY = new StepOutcome(Kind.EARLY, null);
 
     public static final StepOutcome OUTDATED = new StepOutcome(Kind.OUTDATED, null);
+
+    public static final StepOutcome UNRECORDED = new StepOutcome(Kind.UNRECORDED, null);
 
     public static final StepOutcome POSTPONED = new StepOutcome(Kind.POSTPONED, null);
 
@@ -28,14 +32,17 @@ public record StepOutcome(Kind kind, @Nullable SkipReason reason) {
 
     /** Returns whether the schedule has advanced. */
     public boolean isApplied() {
-        return this.kind == Kind.SENT || this.kind == Kind.SKIPPED;
+        return this.kind == Kind.SENT || this.kind == Kind.KEPT || this.kind == Kind.SKIPPED;
     }
 
     /** Lists what a step can do. */
     public enum Kind {
 
-        /** The occurrence was stored, or the queue held it already. */
+        /** The occurrence was stored. */
         SENT,
+
+        /** The queue held the occurrence already. */
+        KEPT,
 
         /** The occurrences were counted. */
         SKIPPED,
@@ -50,7 +57,12 @@ public record StepOutcome(Kind kind, @Nullable SkipReason reason) {
         EARLY,
 
         /** Nothing: the decision to send is not valid any more. */
-        OUTDATED
+        OUTDATED,
+
+        /**
+         * Nothing: the queue is a ledger, and the occurrence has no row in its journal.
+         */
+        UNRECORDED
 
     }
 

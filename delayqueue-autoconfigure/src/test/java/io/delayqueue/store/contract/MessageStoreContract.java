@@ -21,6 +21,7 @@ import io.delayqueue.store.contract.inspect.ScanCases;
 import io.delayqueue.store.contract.send.BatchCases;
 import io.delayqueue.store.contract.send.CancelCases;
 import io.delayqueue.store.contract.send.DuplicateWindowCases;
+import io.delayqueue.store.contract.send.OccurrenceRowCases;
 import io.delayqueue.store.contract.send.RescheduleCases;
 import io.delayqueue.store.contract.send.RoundingCases;
 import io.delayqueue.store.contract.send.ScheduleCases;
@@ -401,6 +402,16 @@ public abstract class MessageStoreContract implements StoreFixture {
     class Schedules extends ScheduleCases {
 
         Schedules() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
+    /** P1, P8: the row of an occurrence ends with its message, or without one. */
+    @Nested
+    class RowsOfOccurrences extends OccurrenceRowCases {
+
+        RowsOfOccurrences() {
             super(MessageStoreContract.this);
         }
 

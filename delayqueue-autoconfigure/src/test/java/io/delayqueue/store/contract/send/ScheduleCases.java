@@ -156,7 +156,7 @@ public abstract class ScheduleCases extends StoreCases {
         put(null, fresh());
         this.dq.send(ScheduleValues.message(fresh().next(), null, null, 4));
 
-        assertThat(fire(send(fresh())).outcomes()).containsExactly(StepOutcome.SENT);
+        assertThat(fire(send(fresh())).outcomes()).containsExactly(StepOutcome.KEPT);
         assertThat(this.dq.drained()).containsExactly(id(0));
     }
 

@@ -1,0 +1,140 @@
+package io.delayqueue.journal;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.QueueName;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.StoreFailures;
+import io.delayqueue.store.StoreFutures;
+import io.delayqueue.store.schedule.DeclarationResult;
+import io.delayqueue.store.schedule.Firing;
+import io.delayqueue.store.schedule.ScheduleChange;
+import io.delayqueue.store.schedule.ScheduleCursor;
+import io.delayqueue.store.schedule.ScheduleStep;
+import io.delayqueue.store.schedule.ScheduleStore;
+import io.delayqueue.store.schedule.StepOutcome;
+import io.delayqueue.store.schedule.StoredSchedule;
+import io.delayqueue.store.schedule.StoredSchedulePage;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataIntegrityViolationException;
+import org.springframework.transaction.TransactionException;
+
+/**
+ * Fires the schedules of ledgers with rows: inserts a row for each occurrence before the
+ * store sends it. Calls that send nothing, and those of other queues, are passed on.
+ * While the database is away, schedules of ledgers are not fired. Thread-safe; no method
+ * waits.
+ */
+final class LedgerScheduleStore implements ScheduleStore {
+
+    private static final Logger logger = LoggerFactory.getLogger(LedgerScheduleStore.class);
+
+    private final ScheduleStore store;
+
+    private final OccurrenceRows rows;
+
+    private final Executor executor;
+
+    /**
+     * Creates it.
+     * @param executor runs statements of the database, and calls of the store
+     */
+    LedgerScheduleStore(ScheduleStore store, OccurrenceRows rows, Executor executor) {
+        this.store = store;
+        this.rows = rows;
+        this.executor = executor;
+    }
+
+    @Override
+    public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
+        boolean ledger = this.rows.include(queue);
+        if (!ledger || steps.stream().allMatch((step) -> step.occurrence() == null)) {
+            return this.store.fire(queue, node, steps);
+        }
+        return StoreFutures.send(this.executor, () -> {
+            List<ScheduleStep> recorded = record(queue, steps);
+            return this.store.fire(queue, node, recorded)
+                .whenComplete((firing, failure) -> accept(queue, recorded, firing));
+        });
+    }
+
+    private List<ScheduleStep> record(QueueName queue, List<ScheduleStep> steps) {
+        try {
+            return this.rows.record(queue, steps);
+        }
+        catch (DataIntegrityViolationException ex) {
+            // Its text may have the contents of messages.
+            throw unrecorded(queue, "refuses rows of occurrences", null);
+        }
+        catch (DataAccessException | TransactionException ex) {
+            throw unrecorded(queue, "does not answer", ex);
+        }
+        catch (CompletionException ex) {
+            throw (StoreFailures.unwrap(ex) instanceof DelayQueueException known) ? known : ex;
+        }
+    }
+
+    private static StoreUnavailableException unrecorded(QueueName queue, String problem, @Nullable Throwable cause) {
+        return new StoreUnavailableException(
+                "The database of the journal %s, so no occurrence of queue '%s' was sent".formatted(problem, queue),
+                Effect.NONE, cause);
+    }
+
+    /** Leaves rows to the relay if the database does not answer now. */
+    private void accept(QueueName queue, List<ScheduleStep> steps, @Nullable Firing firing) {
+        if (firing == null || !firing.outcomes().contains(StepOutcome.SENT)) {
+            return;
+        }
+        try {
+            this.executor.execute(() -> {
+                try {
+                    this.rows.accept(queue, steps, firing.outcomes());
+                }
+                catch (RuntimeException ex) {
+                    logger.debug("Rows of occurrences of queue '{}' are accepted by the relay, later", queue, ex);
+                }
+            });
+        }
+        catch (RejectedExecutionException ex) {
+            logger.debug("Rows of occurrences of queue '{}' are accepted by the relay, later", queue, ex);
+        }
+    }
+
+    @Override
+    public CompletableFuture<Boolean> resign(QueueName queue, String node) {
+        return this.store.resign(queue, node);
+    }
+
+    @Override
+    public CompletableFuture<Boolean> change(QueueName queue, ScheduleChange change) {
+        return this.store.change(queue, change);
+    }
+
+    @Override
+    public CompletableFuture<DeclarationResult> declare(QueueName queue, String owner, boolean removes,
+            Map<String, String> fingerprints) {
+        return this.store.declare(queue, owner, removes, fingerprints);
+    }
+
+    @Override
+    public CompletableFuture<StoredSchedule> find(QueueName queue, String name) {
+        return this.store.find(queue, name);
+    }
+
+    @Override
+    public CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
+        return this.store.list(queue, after, limit);
+    }
+
+}

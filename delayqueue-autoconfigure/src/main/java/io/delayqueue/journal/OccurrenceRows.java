@@ -1,0 +1,131 @@
+package io.delayqueue.journal;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.QueueName;
+import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.schedule.ScheduleStep;
+import io.delayqueue.store.schedule.ScheduleStep.Occurrence;
+import io.delayqueue.store.schedule.StepOutcome;
+
+/**
+ * Inserts the rows of occurrences that schedules of ledgers are about to fire, and
+ * accepts those of occurrences that the store has. The rows of the others end by entries
+ * that the store makes, or by the relay if the store was not called. Thread-safe; methods
+ * wait for the database, and may wait for the time of the store.
+ */
+final class OccurrenceRows {
+
+    /** How long the first occurrence of a ledger waits until that is compared. */
+    private static final Duration COMPARISON_LIMIT = Duration.ofSeconds(1);
+
+    private final JournalTable table;
+
+    private final JournalOffers offers;
+
+    private final JournalReconciler reconciler;
+
+    private final JournalStatus status;
+
+    OccurrenceRows(JournalTable table, JournalOffers offers, JournalReconciler reconciler, JournalStatus status) {
+        this.table = table;
+        this.offers = offers;
+        this.reconciler = reconciler;
+        this.status = status;
+    }
+
+    /**
+     * Returns whether occurrences of a queue need rows; then compares the queue with the
+     * journal, so that rows are settled that were left behind.
+     */
+    boolean include(QueueName queue) {
+        boolean ledger = this.offers.isLedger(queue);
+        if (ledger) {
+            this.reconciler.include(queue);
+        }
+        return ledger;
+    }
+
+    /**
+     * Inserts rows for the steps that send occurrences, all or none, and returns the
+     * steps with them. The store applies these steps only while the claims of the rows
+     * last, so that no other node takes a row for one that was left behind.
+     */
+    List<ScheduleStep> record(QueueName queue, List<ScheduleStep> steps) {
+        requireCompared(queue);
+        long begin = System.nanoTime();
+        long deadline = this.offers.deadline(Partition.first(queue), begin) / 1000;
+        return this.table.database().inOwnTransaction(() -> {
+            Map<String, List<Long>> others = othersOf(queue, steps);
+            List<ScheduleStep> recorded = new ArrayList<>(steps.size());
+            for (ScheduleStep step : steps) {
+                Occurrence occurrence = step.occurrence();
+                recorded.add((occurrence != null) ? step
+                    .with(occurrence.recorded(this.table.insert(JournalRequest.occurrence(queue, occurrence.message())),
+                            deadline, others.getOrDefault(occurrence.message().id(), List.of())))
+                        : step);
+            }
+            return recorded;
+        });
+    }
+
+    private void requireCompared(QueueName queue) {
+        try {
+            String reason = this.status.unpaired(queue, COMPARISON_LIMIT);
+            if (reason != null) {
+                throw new StoreUnavailableException(reason + "; no occurrence was sent", Effect.NONE, null);
+            }
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new StoreUnavailableException("Interrupted; no occurrence was sent", Effect.NONE, ex);
+        }
+    }
+
+    /**
+     * Returns the rows of the same occurrences, by ids: of a node that has left them
+     * behind, or of messages that the store has lost.
+     */
+    private Map<String, List<Long>> othersOf(QueueName queue, List<ScheduleStep> steps) {
+        Map<String, List<Long>> others = new HashMap<>();
+        this.table.database()
+            .replanned("""
+                    SELECT message_id, revision FROM delayqueue_journal
+                    WHERE namespace = :namespace AND queue_name = :queue AND message_id IN (:ids)
+                      AND (operation = 'O' OR operation = 'S' AND accepted = TRUE)""")
+            .param("queue", queue.value())
+            .param("ids",
+                    steps.stream()
+                        .map(ScheduleStep::occurrence)
+                        .filter(Objects::nonNull)
+                        .map((occurrence) -> occurrence.message().id())
+                        .toList())
+            .query((row, number) -> others.computeIfAbsent(row.getString(1), (id) -> new ArrayList<>())
+                .add(row.getLong(2)))
+            .list();
+        return others;
+    }
+
+    /** Accepts the rows of the occurrences that were sent. */
+    void accept(QueueName queue, List<ScheduleStep> steps, List<StepOutcome> outcomes) {
+        List<AcceptedRequest> accepted = new ArrayList<>();
+        for (int i = 0; i < steps.size(); i++) {
+            Occurrence occurrence = steps.get(i).occurrence();
+            if (occurrence != null && outcomes.get(i).equals(StepOutcome.SENT)) {
+                long due = occurrence.message().due().millis();
+                accepted
+                    .add(new AcceptedRequest(occurrence.message().revision(), due, this.offers.nextCheck(queue, due)));
+            }
+        }
+        this.table.accept(accepted);
+        this.status.addApplied(accepted.size());
+    }
+
+}

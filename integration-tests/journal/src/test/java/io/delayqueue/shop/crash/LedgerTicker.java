@@ -1,0 +1,57 @@
+package io.delayqueue.shop.crash;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+import io.delayqueue.DelayedListener;
+import io.delayqueue.DelayedSchedule;
+import io.delayqueue.ScheduledOccurrence;
+
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.env.Environment;
+
+/**
+ * An application whose schedule sends an occurrence to a ledger ten times a second. Each
+ * handling appends a line to a file. As a process of its own it suspends a thread at a
+ * point as {@link LedgerShop} does.
+ */
+@EnableAutoConfiguration
+class LedgerTicker {
+
+    static final String TICKS = "ticks";
+
+    static final String TICK = "tick";
+
+    static final int RATE_MILLIS = 100;
+
+    private final Path handled;
+
+    LedgerTicker(Environment environment) {
+        this.handled = Path.of(environment.getRequiredProperty("crash.handled"));
+    }
+
+    public static void main(String[] arguments) {
+        SpringApplication.run(LedgerTicker.class, arguments);
+        System.out.println("READY ticker");
+    }
+
+    @Bean
+    static BeanPostProcessor points(Environment environment) {
+        return LedgerShop.points(environment);
+    }
+
+    @DelayedListener(value = TICKS, concurrency = "4")
+    @DelayedSchedule(name = TICK, fixedRate = "PT0.1S", misfire = "ALL", catchUpLimit = "1000")
+    void onTick(ScheduledOccurrence occurrence) throws IOException {
+        Files.writeString(this.handled,
+                "%d %d%n".formatted(occurrence.nominalTime().toEpochMilli(), ProcessHandle.current().pid()),
+                StandardCharsets.UTF_8, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    }
+
+}
