@@ -1,6 +1,7 @@
 package io.delayqueue.listener;
 
 import java.time.Duration;
+import java.util.concurrent.Executor;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.listener.poll.LoopTimer;
@@ -9,7 +10,6 @@ import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.schedule.DeclarationAsserter;
 import io.delayqueue.store.schedule.Firing;
-import io.delayqueue.store.schedule.LocalSchedules;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,6 +30,8 @@ final class DeclarationLoop {
     private final QueueName queue;
 
     private final LoopTimer timer;
+
+    private final Executor storeTasks;
 
     private final DeclarationAsserter declarations;
 
@@ -52,10 +54,15 @@ final class DeclarationLoop {
 
     private long declaredAt;
 
-    DeclarationLoop(LocalSchedules schedules, QueueName queue, LoopTimer timer) {
+    /**
+     * Creates it.
+     * @param storeTasks starts calls of the store
+     */
+    DeclarationLoop(DeclarationAsserter declarations, QueueName queue, LoopTimer timer, Executor storeTasks) {
         this.queue = queue;
         this.timer = timer;
-        this.declarations = new DeclarationAsserter(schedules, queue, (task) -> timer.after(Duration.ZERO, task));
+        this.storeTasks = storeTasks;
+        this.declarations = declarations;
     }
 
     /** Returns whether the queue has schedules, or should have some. */
@@ -88,7 +95,7 @@ final class DeclarationLoop {
         cancelRetry();
         this.declaring = true;
         this.again = false;
-        StoreFutures.send(this.declarations::assertAll)
+        StoreFutures.send(this.storeTasks, this.declarations::assertAll)
             .whenComplete((done, ex) -> this.timer.after(Duration.ZERO, () -> declared(ex)));
     }
 

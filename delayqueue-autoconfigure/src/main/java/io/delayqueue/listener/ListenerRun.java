@@ -81,8 +81,8 @@ final class ListenerRun {
                 settings, this.timer::nanoTime);
         this.handlers = new HandlerMonitor(this.executor, this.timer::nanoTime, heartbeat.overdueAfter());
         this.cleaner = new DeadLetterCleaner(this.context);
-        this.firing = new ScheduleFiring(store.schedules(), store.wakeUps(), this.timer, settings.safetyPoll(),
-                store.events());
+        this.firing = new ScheduleFiring(store.schedules(), store.wakeUps(), this.timer, this.context::runStoreTask,
+                settings.safetyPoll(), store.events());
     }
 
     PollLoopContext context() {

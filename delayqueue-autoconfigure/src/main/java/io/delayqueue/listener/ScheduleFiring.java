@@ -8,24 +8,25 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
-import io.delayqueue.SendOutcome;
-import io.delayqueue.SkipReason;
 import io.delayqueue.listener.poll.BackoffPolicy;
 import io.delayqueue.listener.poll.LoopTimer;
 import io.delayqueue.listener.poll.Nanos;
-import io.delayqueue.store.MessageEventRecorder;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.WakeUpSignal;
 import io.delayqueue.store.WakeUps;
+import io.delayqueue.store.schedule.DeclarationAsserter;
 import io.delayqueue.store.schedule.Firing;
 import io.delayqueue.store.schedule.LocalSchedules;
+import io.delayqueue.store.schedule.OccurrenceEvents;
+import io.delayqueue.store.schedule.ScheduleChanger;
 import io.delayqueue.store.schedule.ScheduleRecord;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.ScheduleStore;
@@ -67,11 +68,14 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
 
     private final LocalSchedules schedules;
 
-    private final MessageEventRecorderFactory events;
+    private final OccurrenceEvents events;
 
     private final WakeUps wakeUps;
 
     private final LoopTimer timer;
+
+    /** Starts calls of the store, which must not block the timer. */
+    private final Executor storeTasks;
 
     /** Whether the loops of the process use the timer too, which then outlives this. */
     private final boolean shared;
@@ -91,12 +95,15 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
     /**
      * Creates it without starting a thread.
      * @param processTimer the timer of the loops of the process
+     * @param storeTasks starts calls of the store: in the calling thread, unless they
+     * block
      * @param events receives the occurrences that are sent and skipped
      */
-    ScheduleFiring(LocalSchedules schedules, WakeUps wakeUps, LoopTimer processTimer, Duration safetyPoll,
-            MessageEventRecorderFactory events) {
+    ScheduleFiring(LocalSchedules schedules, WakeUps wakeUps, LoopTimer processTimer, Executor storeTasks,
+            Duration safetyPoll, MessageEventRecorderFactory events) {
         this.schedules = schedules;
-        this.events = events;
+        this.storeTasks = storeTasks;
+        this.events = new OccurrenceEvents(events);
         this.wakeUps = wakeUps;
         this.timer = processTimer.background("delayqueue-schedules");
         this.shared = this.timer == processTimer;
@@ -209,12 +216,22 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
         /** How many calls were without progress since one made some. */
         private int fruitless;
 
+        /** Whether the queue is a ledger of which this process has no journal. */
+        private boolean unrecorded;
+
         /** The generations of schedules that were not readable, which was logged. */
         private final Map<String, Long> unreadable = new HashMap<>();
 
         QueueFiring(QueueName queue) {
             this.queue = queue;
-            this.declarations = new DeclarationLoop(ScheduleFiring.this.schedules, queue, ScheduleFiring.this.timer);
+            this.declarations = new DeclarationLoop(new DeclarationAsserter(ScheduleFiring.this.schedules, queue,
+                    ScheduleFiring.this.events, this::compute), queue, ScheduleFiring.this.timer,
+                    ScheduleFiring.this.storeTasks);
+        }
+
+        /** Computes times, not on a thread of the store's connection. */
+        private void compute(Runnable task) {
+            ScheduleFiring.this.timer.after(Duration.ZERO, () -> ScheduleFiring.this.storeTasks.execute(task));
         }
 
         synchronized void start() {
@@ -240,7 +257,9 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
             this.declarations.stop();
             ScheduleFiring.this.timer.after(Duration.ZERO, () -> plan(null));
             if (isFiringNode()) {
-                StoreFutures.send(() -> store().resign(this.queue, ScheduleFiring.this.schedules.node()))
+                StoreFutures
+                    .send(ScheduleFiring.this.storeTasks,
+                            () -> store().resign(this.queue, ScheduleFiring.this.schedules.node()))
                     .whenComplete((resigned, ex) -> {
                         if (ex != null) {
                             logger.debug("Not resigned as the firing node of queue '{}'; another one takes over", //
@@ -294,7 +313,9 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
             this.calledAt = ScheduleFiring.this.timer.nanoTime();
             List<ScheduleStep> current = this.steps;
             this.steps = List.of();
-            StoreFutures.send(() -> store().fire(this.queue, ScheduleFiring.this.schedules.node(), current))
+            StoreFutures
+                .send(ScheduleFiring.this.storeTasks,
+                        () -> store().fire(this.queue, ScheduleFiring.this.schedules.node(), current))
                 .whenComplete((firing, ex) -> ScheduleFiring.this.timer.after(Duration.ZERO,
                         () -> answered(current, firing, ex)));
         }
@@ -311,7 +332,8 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
                 failed(failure);
                 return;
             }
-            if (this.failures > 0) {
+            // Reads may succeed while steps fail, as the database of a ledger is away.
+            if (this.failures > 0 && (!sent.isEmpty() || firing.due().isEmpty())) {
                 if (this.declarations.hasSchedules()) {
                     logger.info("The schedules of queue '{}' are fired again", this.queue);
                 }
@@ -358,20 +380,14 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
                 if (outcome.isApplied()) {
                     this.declarations.advanced(step.name(), step.to().next());
                     this.unreadable.remove(step.name());
-                    record(step, outcome);
                 }
             }
-        }
-
-        private void record(ScheduleStep step, StepOutcome outcome) {
-            MessageEventRecorder recorder = ScheduleFiring.this.events.of(this.queue);
-            SkipReason reason = outcome.reason();
-            if (reason == null) {
-                recorder.sent(SendOutcome.SCHEDULED);
+            ScheduleFiring.this.events.record(this.queue, sent, firing.outcomes());
+            boolean refused = firing.outcomes().contains(StepOutcome.UNRECORDED);
+            if (refused && !this.unrecorded) {
+                logger.error(ScheduleChanger.withoutJournal(this.queue));
             }
-            else {
-                recorder.occurrencesSkipped(reason, (step.skip() != null) ? step.skip().count() : 1);
-            }
+            this.unrecorded = refused || (this.unrecorded && sent.isEmpty());
         }
 
         private void failed(@Nullable Throwable failure) {

@@ -7,6 +7,8 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
+import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.QueueName;
@@ -22,6 +24,7 @@ import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.store.schedule.DefinitionCodec;
 import io.delayqueue.store.schedule.LocalSchedules;
+import io.delayqueue.store.schedule.OccurrenceEvents;
 import io.delayqueue.store.schedule.ScheduleChanger;
 import io.delayqueue.store.schedule.ScheduleCursor;
 import io.delayqueue.store.schedule.ScheduleRecord;
@@ -63,7 +66,7 @@ final class ScheduleTemplate implements ScheduleOperations {
             Function<NewMessage, SendResult> sender) {
         this.queue = queue;
         this.schedules = components.schedules();
-        this.changer = new ScheduleChanger(this.schedules);
+        this.changer = new ScheduleChanger(this.schedules, new OccurrenceEvents(components.events()));
         this.registration = () -> components.registrar().register(queue);
         this.calls = calls;
         this.writer = writer;
@@ -87,9 +90,17 @@ final class ScheduleTemplate implements ScheduleOperations {
             .envelope();
         String stored = codec.write(definition, codec.json(envelope));
         this.registration.run();
-        T result = this.calls.await(change.apply(stored), "put a schedule");
-        this.schedules.put(this.queue);
-        return result;
+        try {
+            T result = this.calls.await(change.apply(stored), "put a schedule");
+            this.schedules.put(this.queue);
+            return result;
+        }
+        catch (DelayQueueException ex) {
+            if (ex.effect() != Effect.NONE) {
+                this.schedules.put(this.queue); // it may be the firing node now
+            }
+            throw ex;
+        }
     }
 
     @Override

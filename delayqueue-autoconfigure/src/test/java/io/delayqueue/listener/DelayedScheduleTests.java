@@ -22,6 +22,7 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.schedule.DeclarationAsserter;
 import io.delayqueue.store.schedule.DefinitionCodec;
 import io.delayqueue.store.schedule.LocalSchedules;
+import io.delayqueue.store.schedule.OccurrenceEvents;
 import io.delayqueue.store.schedule.ScheduleRecord;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -72,7 +73,7 @@ class DelayedScheduleTests {
 
     private ScheduleRecord stored(String queue, String name) {
         QueueName queueName = new QueueName(queue);
-        new DeclarationAsserter(this.schedules, queueName, Runnable::run).assertAll().join();
+        new DeclarationAsserter(this.schedules, queueName, OccurrenceEvents.NONE, Runnable::run).assertAll().join();
         return this.store.schedules().find(queueName, name).join().state();
     }
 
@@ -153,7 +154,7 @@ class DelayedScheduleTests {
                 "app");
         QueueName queue = new QueueName("reports");
         declared.declare(queue, ScheduleDefinition.fixedRate("minutely", Duration.ofMinutes(1)).build(), "{}");
-        DeclarationAsserter asserter = new DeclarationAsserter(declared, queue, Runnable::run);
+        DeclarationAsserter asserter = new DeclarationAsserter(declared, queue, OccurrenceEvents.NONE, Runnable::run);
         asserter.assertAll().join();
         Instant first = clock.now().plusSeconds(60);
         emptied.clear();

@@ -6,6 +6,7 @@ import java.util.List;
 import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.fixtures.ManualNanoClock;
 import io.delayqueue.store.MessageEventRecorderFactory;
+import io.delayqueue.store.schedule.OccurrenceEvents;
 import io.delayqueue.store.schedule.ScheduleChanger;
 import org.junit.jupiter.api.Test;
 
@@ -64,7 +65,7 @@ class FiringNodeTests extends ScheduleFiringBed {
         this.one.start();
         this.two.firing();
         put(this.one);
-        ScheduleChanger changer = new ScheduleChanger(this.two.schedules);
+        ScheduleChanger changer = new ScheduleChanger(this.two.schedules, OccurrenceEvents.NONE);
 
         changer.pause(QUEUE, "minutely", true).join();
         changer.pause(QUEUE, "minutely", false).join();
@@ -137,7 +138,7 @@ class FiringNodeTests extends ScheduleFiringBed {
                 await().until(() -> adding.getState() == Thread.State.TERMINATED
                         || adding.getState() == Thread.State.BLOCKED);
             }
-        }, this.timer, SAFETY_POLL, MessageEventRecorderFactory.NONE);
+        }, this.timer, Runnable::run, SAFETY_POLL, MessageEventRecorderFactory.NONE);
         this.one.firing.add(QUEUE);
         put(this.one);
 
@@ -156,7 +157,7 @@ class FiringNodeTests extends ScheduleFiringBed {
         put(this.one);
         for (int i = 0; i < 1_000; i++) {
             ScheduleDefinition definition = ScheduleDefinition.fixedRate("s" + i, MINUTE).build();
-            new ScheduleChanger(this.one.schedules)
+            new ScheduleChanger(this.one.schedules, OccurrenceEvents.NONE)
                 .put(QUEUE, definition, this.one.schedules.codec().write(definition, "{}"))
                 .join();
         }
@@ -187,12 +188,14 @@ class FiringNodeTests extends ScheduleFiringBed {
     @Test
     void aFurtherPutIsFiredInTimeWithoutSignals() {
         this.one.firing = new ScheduleFiring(this.one.schedules, (partition, listener) -> () -> {
-        }, this.timer, SAFETY_POLL, MessageEventRecorderFactory.NONE);
+        }, this.timer, Runnable::run, SAFETY_POLL, MessageEventRecorderFactory.NONE);
         put(this.one);
         this.one.schedules.put(QUEUE);
         settle();
         ScheduleDefinition often = ScheduleDefinition.fixedRate("often", Duration.ofSeconds(10)).build();
-        new ScheduleChanger(this.one.schedules).put(QUEUE, often, this.one.schedules.codec().write(often, "{}")).join();
+        new ScheduleChanger(this.one.schedules, OccurrenceEvents.NONE)
+            .put(QUEUE, often, this.one.schedules.codec().write(often, "{}"))
+            .join();
         this.one.schedules.put(QUEUE);
         settle();
 

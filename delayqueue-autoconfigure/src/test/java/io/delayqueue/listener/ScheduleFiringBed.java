@@ -20,6 +20,7 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.schedule.DeclarationResult;
 import io.delayqueue.store.schedule.Firing;
 import io.delayqueue.store.schedule.LocalSchedules;
+import io.delayqueue.store.schedule.OccurrenceEvents;
 import io.delayqueue.store.schedule.ScheduleChange;
 import io.delayqueue.store.schedule.ScheduleChanger;
 import io.delayqueue.store.schedule.ScheduleCursor;
@@ -66,7 +67,8 @@ abstract class ScheduleFiringBed {
     }
 
     void put(Node node) {
-        new ScheduleChanger(node.schedules).put(QUEUE, minutely(), node.schedules.codec().write(minutely(), "{}"))
+        new ScheduleChanger(node.schedules, OccurrenceEvents.NONE)
+            .put(QUEUE, minutely(), node.schedules.codec().write(minutely(), "{}"))
             .join();
         settle();
     }
@@ -132,6 +134,9 @@ abstract class ScheduleFiringBed {
 
         boolean losesReplies;
 
+        /** Whether steps fail while reads succeed. */
+        boolean rejectsSteps;
+
         /** Whether steps have no effect, and what is due remains. */
         boolean ignoresSteps;
 
@@ -139,7 +144,7 @@ abstract class ScheduleFiringBed {
 
         void firing() {
             this.firing = new ScheduleFiring(this.schedules, ScheduleFiringBed.this.store, ScheduleFiringBed.this.timer,
-                    SAFETY_POLL, MessageEventRecorderFactory.NONE);
+                    Runnable::run, SAFETY_POLL, MessageEventRecorderFactory.NONE);
         }
 
         void start() {
@@ -156,7 +161,7 @@ abstract class ScheduleFiringBed {
         public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
             this.calls++;
             this.attempts += steps.isEmpty() ? 0 : 1;
-            if (this.dead) {
+            if (this.dead || (this.rejectsSteps && !steps.isEmpty())) {
                 return away();
             }
             return answer(queue, node, steps).thenCompose(this::delayed);

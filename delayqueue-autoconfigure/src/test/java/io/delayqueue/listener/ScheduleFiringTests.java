@@ -2,7 +2,9 @@ package io.delayqueue.listener;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.ScheduleDefinition;
@@ -10,6 +12,9 @@ import io.delayqueue.SchedulePutResult;
 import io.delayqueue.ScheduleSkip;
 import io.delayqueue.SkipReason;
 import io.delayqueue.fixtures.ManualNanoClock;
+import io.delayqueue.store.MessageEventRecorderFactory;
+import io.delayqueue.store.PartitionLayout;
+import io.delayqueue.store.schedule.OccurrenceEvents;
 import io.delayqueue.store.schedule.ScheduleChange;
 import io.delayqueue.store.schedule.ScheduleChanger;
 import io.delayqueue.store.schedule.ScheduleRecord;
@@ -50,6 +55,68 @@ class ScheduleFiringTests extends ScheduleFiringBed {
         advance(MINUTE.multipliedBy(10));
 
         assertThat(this.one.calls).isEqualTo(11);
+    }
+
+    /** The database of a ledger is away. */
+    @Test
+    void stepsThatFailAreRepeatedAndReportedOnce(CapturedOutput output) {
+        this.one.start();
+        put(this.one);
+        this.one.rejectsSteps = true;
+        int calls = this.one.calls;
+
+        advance(MINUTE.multipliedBy(2));
+
+        assertThat(output).containsOnlyOnce("are not fired; retrying").doesNotContain("are fired again");
+        assertThat(this.one.calls - calls).isLessThan(100);
+        this.one.rejectsSteps = false;
+        advance(Duration.ofSeconds(3));
+        assertThat(output).containsOnlyOnce("are fired again");
+        assertThat(state().last()).isEqualTo(minutes(2).get(1));
+    }
+
+    /** With Jedis a call waits for Redis. */
+    @Test
+    void theThreadOfSchedulesDoesNotMakeCallsThatBlock() {
+        this.one.schedules.declare(QUEUE, minutely(), "{}");
+        List<Runnable> calls = new ArrayList<>();
+        ScheduleFiring firing = new ScheduleFiring(this.one.schedules, this.store, this.timer, calls::add, SAFETY_POLL,
+                MessageEventRecorderFactory.NONE);
+        firing.add(QUEUE);
+        settle();
+        assertThat(this.one.calls).isZero();
+        assertThat(this.one.declarations).isZero();
+        for (int i = 0; i < 6; i++) {
+            run(calls);
+            settle();
+        }
+        assertThat(this.one.declarations).isPositive();
+        assertThat(state().owner()).isEqualTo("reporting");
+        assertThat(this.store.schedules().fire(QUEUE, null, List.of()).join().firingNode()).isNotNull();
+
+        firing.close();
+        assertThat(this.store.schedules().fire(QUEUE, null, List.of()).join().firingNode()).isNotNull();
+        run(calls);
+        assertThat(this.store.schedules().fire(QUEUE, null, List.of()).join().firingNode()).isNull();
+    }
+
+    private static void run(List<Runnable> calls) {
+        List<Runnable> current = List.copyOf(calls);
+        calls.clear();
+        current.forEach(Runnable::run);
+    }
+
+    @Test
+    void aLedgerIsNotFiredWithoutItsJournal(CapturedOutput output) {
+        this.one.start();
+        put(this.one);
+        this.store.partitionRecords().replace(QUEUE, Optional.empty(), PartitionLayout.ONE.ofLedger(true)).join();
+
+        advance(MINUTE.multipliedBy(3));
+
+        assertThat(sent()).isEmpty();
+        assertThat(state().sent()).isZero();
+        assertThat(output).containsOnlyOnce("The schedules of queue 'reports' are not fired by this application");
     }
 
     @Test
@@ -140,7 +207,7 @@ class ScheduleFiringTests extends ScheduleFiringBed {
         assertThat(this.one.calls - calls).isLessThanOrEqualTo(10 * (2 + 2 + 1) + 2);
 
         ScheduleDefinition repaired = ScheduleDefinition.fixedRate("broken", MINUTE).build();
-        assertThat(new ScheduleChanger(this.one.schedules)
+        assertThat(new ScheduleChanger(this.one.schedules, OccurrenceEvents.NONE)
             .put(QUEUE, repaired, this.one.schedules.codec().write(repaired, "{}"))
             .join()).isEqualTo(SchedulePutResult.REPLACED);
         settle();

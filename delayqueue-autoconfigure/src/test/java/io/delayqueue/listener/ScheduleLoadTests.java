@@ -153,8 +153,8 @@ class ScheduleLoadTests {
      * on.
      */
     private void fire(long occurrences) {
-        ScheduleFiring firing = new ScheduleFiring(this.schedules, this.wakeUps, this.timer, Duration.ofSeconds(5),
-                MessageEventRecorderFactory.NONE);
+        ScheduleFiring firing = new ScheduleFiring(this.schedules, this.wakeUps, this.timer, Runnable::run,
+                Duration.ofSeconds(5), MessageEventRecorderFactory.NONE);
         firing.add(QUEUE);
         // Real time: Redis' clock decides which occurrences are due.
         LockSupport.parkNanos(TIME.toNanos());

@@ -187,7 +187,8 @@ class ScheduleRollingTests {
         Node(int version) {
             LocalSchedules schedules = new LocalSchedules(this, CODEC, LocalSchedules.MISFIRE_THRESHOLD, "rolling");
             this.firing = new ScheduleFiring(schedules, ScheduleRollingTests.this.wakeUps,
-                    ScheduleRollingTests.this.timer, Duration.ofSeconds(1), MessageEventRecorderFactory.NONE);
+                    ScheduleRollingTests.this.timer, Runnable::run, Duration.ofSeconds(1),
+                    MessageEventRecorderFactory.NONE);
             schedules.declare(QUEUE,
                     ScheduleDefinition.fixedRate(NAME, RATE).misfire(MisfirePolicy.ALL).catchUpLimit(1_000).build(),
                     "{\"version\":%d}".formatted(version));

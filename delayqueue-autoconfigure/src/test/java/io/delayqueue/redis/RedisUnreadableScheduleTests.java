@@ -17,6 +17,7 @@ import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.fixtures.store.PinnedTimeRunner;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.schedule.LocalSchedules;
+import io.delayqueue.store.schedule.OccurrenceEvents;
 import io.delayqueue.store.schedule.ScheduleChanger;
 import io.delayqueue.store.schedule.ScheduleRecord;
 import io.delayqueue.store.schedule.ScheduleStep;
@@ -60,7 +61,7 @@ class RedisUnreadableScheduleTests {
     private final LocalSchedules schedules = new LocalSchedules(this.store,
             new EnvelopeCodec(JsonMapper.builder().build()), LocalSchedules.MISFIRE_THRESHOLD, "app");
 
-    private final ScheduleChanger changer = new ScheduleChanger(this.schedules);
+    private final ScheduleChanger changer = new ScheduleChanger(this.schedules, OccurrenceEvents.NONE);
 
     @BeforeAll
     static void connect() {

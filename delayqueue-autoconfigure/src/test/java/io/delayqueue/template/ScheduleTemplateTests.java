@@ -5,8 +5,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.MisfirePolicy;
 import io.delayqueue.PayloadTooLargeException;
 import io.delayqueue.QueueName;
@@ -18,16 +20,19 @@ import io.delayqueue.SchedulePage;
 import io.delayqueue.SchedulePutResult;
 import io.delayqueue.ScheduleSkip;
 import io.delayqueue.ScheduleStatus;
+import io.delayqueue.SendOutcome;
 import io.delayqueue.SkipReason;
 import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.consume.ConsumeSettings;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.store.ExpiryPolicy;
-import io.delayqueue.store.MessageEventRecorderFactory;
+import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.routing.QueueRegistrar;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.store.schedule.DeclarationAsserter;
 import io.delayqueue.store.schedule.LocalSchedules;
+import io.delayqueue.store.schedule.OccurrenceEvents;
 import io.delayqueue.store.schedule.ScheduleChange;
 import io.delayqueue.store.schedule.ScheduleRecord;
 import org.junit.jupiter.api.Test;
@@ -47,11 +52,13 @@ class ScheduleTemplateTests {
 
     private final InMemoryMessageStore store = new InMemoryMessageStore(TemplateFixture.CODEC, this.micros::get);
 
-    private final DelayQueueTemplate template = new DelayQueueTemplate(
-            new StoreComponents(this.store, this.store, this.store, TemplateFixture.PARTITIONS,
-                    MessageEventRecorderFactory.NONE, QueueRegistrar.NONE,
-                    new LocalSchedules(
-                            this.store.schedules(), TemplateFixture.CODEC, LocalSchedules.MISFIRE_THRESHOLD, "")),
+    private final LocalSchedules local = new LocalSchedules(this.store.schedules(), TemplateFixture.CODEC,
+            LocalSchedules.MISFIRE_THRESHOLD, "");
+
+    private final OccurrenceCounts counts = new OccurrenceCounts();
+
+    private final DelayQueueTemplate template = new DelayQueueTemplate(new StoreComponents(this.store, this.store,
+            this.store, TemplateFixture.PARTITIONS, this.counts, QueueRegistrar.NONE, this.local),
             TemplateFixture.CODEC,
             new TemplateSettings(1000, false, TemplateFixture.AGES,
                     (queue) -> new ConsumeSettings(TemplateFixture.LEASE, 2, 2, ExpiryPolicy.DROP,
@@ -161,11 +168,64 @@ class ScheduleTemplateTests {
     }
 
     @Test
+    void occurrencesThatAChangeDecidesAboutAreCounted() {
+        this.schedules.put(hourly().toBuilder().misfire(MisfirePolicy.ALL).build());
+        advance(HOUR.multipliedBy(2));
+        this.schedules.pause("hourly");
+        assertThat(this.counts.sent).containsExactly(SendOutcome.SCHEDULED, SendOutcome.SCHEDULED);
+        assertThat(this.counts.skipped).isEmpty();
+
+        advance(HOUR.multipliedBy(3));
+        this.schedules.resume("hourly");
+
+        assertThat(this.counts.sent).hasSize(2);
+        assertThat(this.counts.skipped).isEqualTo(Map.of(SkipReason.PAUSED, 3L));
+    }
+
+    /** Such a process may have become the firing node. */
+    @Test
+    void aProcessTakesPartThoughTheAnswerToItsPutIsLost() {
+        this.local.wrapStore((store) -> new AnswerlessScheduleStore(store, Effect.UNKNOWN));
+
+        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> this.schedules.put(hourly()));
+
+        assertThat(this.local.isAdded(new QueueName("q"))).isTrue();
+        assertThat(status().nextAt()).isEqualTo(now().plus(HOUR));
+    }
+
+    @Test
+    void aProcessTakesNoPartIfItsPutHadNoEffect() {
+        this.local.wrapStore((store) -> new AnswerlessScheduleStore(store, Effect.NONE));
+
+        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> this.schedules.put(hourly()));
+
+        assertThat(this.local.isAdded(new QueueName("q"))).isFalse();
+    }
+
+    @Test
+    void anApplicationWithoutTheJournalOfALedgerDecidesNothing() {
+        this.schedules.put(hourly());
+        this.store.partitionRecords()
+            .replace(new QueueName("q"), Optional.empty(), PartitionLayout.ONE.ofLedger(true))
+            .join();
+        assertThat(this.schedules.pause("hourly")).isEqualTo(ScheduleChangeResult.DONE);
+        this.schedules.resume("hourly");
+        advance(HOUR);
+
+        assertThatExceptionOfType(StoreRefusedException.class).isThrownBy(() -> this.schedules.pause("hourly"))
+            .withMessageContaining("'q'")
+            .withMessageContaining("delayqueue.journal.mode");
+
+        assertThat(status().sent()).isZero();
+        assertThat(status().nextAt()).isEqualTo(now());
+    }
+
+    @Test
     void theOwnerIsTheNameOfTheApplication() {
         LocalSchedules declaring = new LocalSchedules(this.store.schedules(), TemplateFixture.CODEC,
                 LocalSchedules.MISFIRE_THRESHOLD, "Über reports+1");
         declaring.declare(new QueueName("q"), hourly(), "{}");
-        new DeclarationAsserter(declaring, new QueueName("q"), Runnable::run).assertAll().join();
+        new DeclarationAsserter(declaring, new QueueName("q"), OccurrenceEvents.NONE, Runnable::run).assertAll().join();
 
         assertThat(status().owner()).isEqualTo("Über reports+1");
         assertThat(this.schedules.list(null, 1).schedules()).extracting(ScheduleStatus::owner)

@@ -37,11 +37,12 @@ public final class DeclarationAsserter {
 
     /**
      * Creates one.
+     * @param events receives the occurrences that declarations decide about
      * @param executor computes times
      */
-    public DeclarationAsserter(LocalSchedules schedules, QueueName queue, Executor executor) {
+    public DeclarationAsserter(LocalSchedules schedules, QueueName queue, OccurrenceEvents events, Executor executor) {
         this.schedules = schedules;
-        this.changer = new ScheduleChanger(schedules, executor);
+        this.changer = new ScheduleChanger(schedules, events, executor);
         this.queue = queue;
     }
 

@@ -52,19 +52,26 @@ public final class ScheduleChanger {
 
     private final LocalSchedules schedules;
 
+    private final OccurrenceEvents events;
+
     private final Executor executor;
 
-    /** Creates one for callers that wait for the result. */
-    public ScheduleChanger(LocalSchedules schedules) {
-        this(schedules, ASYNC);
+    /**
+     * Creates one for callers that wait for the result.
+     * @param events receives the occurrences that changes decide about
+     */
+    public ScheduleChanger(LocalSchedules schedules, OccurrenceEvents events) {
+        this(schedules, events, ASYNC);
     }
 
     /**
      * Creates one.
+     * @param events receives the occurrences that changes decide about
      * @param executor computes times, which the thread of the store's connection must not
      */
-    public ScheduleChanger(LocalSchedules schedules, Executor executor) {
+    public ScheduleChanger(LocalSchedules schedules, OccurrenceEvents events, Executor executor) {
         this.schedules = schedules;
+        this.events = events;
         this.executor = executor;
     }
 
@@ -306,8 +313,15 @@ public final class ScheduleChanger {
                 return CompletableFuture.completedFuture(decided.result);
             }
             return store.change(queue, new ScheduleChange(name, found.state(), decided.state, decided.skip, node))
-                .thenCompose((changed) -> changed ? CompletableFuture.completedFuture(decided.result)
-                        : change(queue, name, node, decision, repeats - 1));
+                .thenCompose((changed) -> {
+                    if (!changed) {
+                        return change(queue, name, node, decision, repeats - 1);
+                    }
+                    if (decided.skip != null) {
+                        this.events.skipped(queue, decided.skip);
+                    }
+                    return CompletableFuture.completedFuture(decided.result);
+                });
         }, this.executor);
     }
 
@@ -316,7 +330,21 @@ public final class ScheduleChanger {
      * firing node stays, as this process may not fire the queue.
      */
     private CompletableFuture<Firing> fireFirst(QueueName queue, StoredSchedule found) {
-        return this.schedules.store().fire(queue, null, plan(found));
+        List<ScheduleStep> steps = plan(found);
+        return this.schedules.store().fire(queue, null, steps).thenCompose((firing) -> {
+            this.events.record(queue, steps, firing.outcomes());
+            return firing.outcomes().contains(StepOutcome.UNRECORDED)
+                    ? CompletableFuture
+                        .failedFuture(new StoreRefusedException(withoutJournal(queue), Effect.NONE, null))
+                    : CompletableFuture.completedFuture(firing);
+        });
+    }
+
+    /** Returns the error for a process without the journal of a ledger. */
+    public static String withoutJournal(QueueName queue) {
+        return ("The schedules of queue '%s' are not fired by this application, as the queue is a ledger and it has no "
+                + "journal for it. Set its delayqueue.journal.mode to 'ledger'")
+            .formatted(queue);
     }
 
     private List<ScheduleStep> plan(StoredSchedule found) {
