@@ -246,9 +246,18 @@ public class DelayedListenerRegistry {
         definition.queues().forEach((queue) -> requireAlone(definition.id(), queue, exclusive));
         // With the lock, or a removal of this id would take the meters of the new
         // listener.
-        DefaultListenerContainer container = container(definition, errorHandler);
+        // Before there are meters, as it rejects listeners.
         this.payloads.join(definition.queues(), definition.reader());
         this.readers.put(definition.id(), definition.reader());
+        DefaultListenerContainer container;
+        try {
+            container = container(definition, errorHandler);
+        }
+        catch (Throwable ex) {
+            leave(definition.id(), definition.queues());
+            definition.queues().forEach((queue) -> this.events.forget(queue, definition.id()));
+            throw ex;
+        }
         register(container);
         return container;
     }

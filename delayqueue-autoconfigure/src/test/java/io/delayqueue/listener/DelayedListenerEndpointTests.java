@@ -164,6 +164,27 @@ class DelayedListenerEndpointTests {
         assertThat(registry.listeners()).hasSize(1);
     }
 
+    /** A listener that is rejected, or that cannot be created, leaves no meters. */
+    @Test
+    void aListenerThatIsNotRegisteredLeavesNoMeters() {
+        List<String> calls = new CopyOnWriteArrayList<>();
+        DelayedListenerRegistry registry = new DelayedListenerRegistry((queue) -> TestBed.settings(),
+                new HandlerMethodFactory(new EnvelopeCodec(JsonMapper.builder().build()), null,
+                        MessageObservations.NONE),
+                recording(calls));
+        registry.register(endpoint("orders", "late").build());
+        DelayedListenerEndpoint other = DelayedListenerEndpoint.builder("numbers", "late", "free")
+            .handler(Integer.class, (number, delivery) -> {
+            })
+            .build();
+
+        assertThatIllegalArgumentException().isThrownBy(() -> registry.register(other));
+
+        assertThat(calls).containsExactly("of");
+        registry.unregister("orders");
+        assertThat(registry.register(other).queues()).containsExactlyInAnyOrder("late", "free");
+    }
+
     private static MessageEventRecorderFactory recording(List<String> calls) {
         return new MessageEventRecorderFactory() {
 
