@@ -27,4 +27,13 @@ import org.jspecify.annotations.Nullable;
  */
 public record ScheduledOccurrence(String name, Instant nominalTime, @Nullable Instant previous,
         @Nullable Instant next) {
+
+    /**
+     * Returns the id of the message that a schedule sends for a nominal time, by which
+     * that message can be found.
+     */
+    public static String messageId(String schedule, Instant nominalTime) {
+        return MessageLimits.RESERVED_PREFIX + schedule + "@" + nominalTime.toEpochMilli();
+    }
+
 }

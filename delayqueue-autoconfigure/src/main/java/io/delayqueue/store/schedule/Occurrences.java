@@ -31,7 +31,7 @@ public final class Occurrences {
 
     /** Returns the id of the occurrence of a nominal time, ms. */
     public static String id(String schedule, long nominal) {
-        return MessageLimits.RESERVED_PREFIX + schedule + "@" + nominal;
+        return ScheduledOccurrence.messageId(schedule, Instant.ofEpochMilli(nominal));
     }
 
     /** Returns the id of an occurrence that a call has triggered. */

@@ -12,9 +12,9 @@ import io.delayqueue.DeadLetterPage;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.FailureReasons;
-import io.delayqueue.MessageLimits;
 import io.delayqueue.MessageState;
 import io.delayqueue.ScheduleStatus;
+import io.delayqueue.ScheduledOccurrence;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.admin.HistoryEntry;
 import io.delayqueue.admin.MessageHistory;
@@ -55,7 +55,7 @@ final class OccurrenceOutcomes {
             if (last == null) {
                 continue;
             }
-            String id = id(schedule.name(), last);
+            String id = ScheduledOccurrence.messageId(schedule.name(), last);
             Optional<StoredMessage> held = this.operations.find(queue, id);
             if (held.isPresent()) {
                 outcomes.put(schedule.name(), held(id, held.get()));
@@ -110,10 +110,6 @@ final class OccurrenceOutcomes {
         catch (DelayQueueException ex) {
             return outcome;
         }
-    }
-
-    private static String id(String name, Instant nominalTime) {
-        return MessageLimits.RESERVED_PREFIX + name + "@" + nominalTime.toEpochMilli();
     }
 
 }
