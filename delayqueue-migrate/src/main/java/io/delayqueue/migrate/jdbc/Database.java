@@ -76,9 +76,10 @@ final class Database implements AutoCloseable {
         if (current == null || current.isClosed()) {
             current = DriverManager.getConnection(this.url, this.credentials);
             current.setAutoCommit(false);
-            // A read behind a lock must return what was committed before the lock was
-            // free.
-            current.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+            if (current.getMetaData().supportsTransactionIsolationLevel(Connection.TRANSACTION_READ_COMMITTED)) {
+                // A read behind a lock must return what others have committed before.
+                current.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+            }
             this.connection = current;
         }
         return current;

@@ -3,7 +3,6 @@ package io.delayqueue.migrate.jdbc;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Instant;
-import java.util.List;
 import java.util.TimeZone;
 
 import io.delayqueue.MisfirePolicy;
@@ -81,9 +80,9 @@ record QuartzCronTrigger(QuartzTrigger trigger, String expression, @Nullable Str
                 : "cron, due at another time than those of its expression: Quartz fires it first";
     }
 
-    /** Quartz uses GMT for names that Java does not know. */
+    /** Java returns GMT for names that it does not know, and Quartz uses it. */
     private static boolean isKnown(String zone) {
-        return zone.startsWith("GMT") || List.of(TimeZone.getAvailableIDs()).contains(zone);
+        return TimeZone.getTimeZone(zone).getID().equals(zone);
     }
 
     /**

@@ -160,20 +160,20 @@ public final class QuartzSource extends JdbcSource {
         Database.query(connection, (row) -> row.getString(1),
                 sql("SELECT LOCK_NAME FROM %1$sLOCKS WHERE SCHED_NAME = ? AND LOCK_NAME = 'TRIGGER_ACCESS' FOR UPDATE"),
                 name);
-        List<QuartzTrigger> claimed = new ArrayList<>(claim(connection, name, page(connection, name, queue, limit)));
+        List<QuartzTrigger> once = claim(connection, name, page(connection, name, queue, limit));
         List<SourceEntry> entries = new ArrayList<>();
-        claimed.forEach((trigger) -> entries.add(trigger.entry(batch + "-" + (entries.size() + 1))));
-        if (search.found() && claimed.size() < limit) {
-            for (QuartzCronTrigger trigger : this.cron.claim(connection, name, queue, search, limit - claimed.size())) {
-                entries.add(trigger.entry(batch + "-" + (entries.size() + 1)));
-                claimed.add(trigger.trigger());
-            }
+        once.forEach((trigger) -> entries.add(trigger.entry(batch + "-" + (entries.size() + 1))));
+        delete(connection, name, "SIMPLE_TRIGGERS", once);
+        if (search.found() && once.size() < limit) {
+            List<QuartzCronTrigger> cron = this.cron.claim(connection, name, queue, search, limit - once.size());
+            cron.forEach((trigger) -> entries.add(trigger.entry(batch + "-" + (entries.size() + 1))));
+            delete(connection, name, "CRON_TRIGGERS", cron.stream().map(QuartzCronTrigger::trigger).toList());
         }
-        delete(connection, name, claimed);
         return entries;
     }
 
-    private void delete(Connection connection, String name, List<QuartzTrigger> triggers) throws SQLException {
+    private void delete(Connection connection, String name, String table, List<QuartzTrigger> triggers)
+            throws SQLException {
         if (triggers.isEmpty()) {
             return;
         }
@@ -185,8 +185,7 @@ public final class QuartzSource extends JdbcSource {
                 jobs.add(List.of(trigger.job(), trigger.jobGroup()));
             }
         }
-        Database.updateEach(connection, sql("DELETE FROM %1$sSIMPLE_TRIGGERS" + KEY), keys);
-        Database.updateEach(connection, sql("DELETE FROM %1$sCRON_TRIGGERS" + KEY), keys);
+        Database.updateEach(connection, sql("DELETE FROM %1$s" + table + KEY), keys);
         Database.updateEach(connection, sql("DELETE FROM %1$sTRIGGERS" + KEY), keys);
         deleteJobs(connection, name, jobs);
     }

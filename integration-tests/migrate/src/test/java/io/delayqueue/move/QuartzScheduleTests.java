@@ -95,18 +95,19 @@ class QuartzScheduleTests extends QuartzTestBase {
         schedule(version, "years", "0 0 6 ? * 2 2030-2090", "UTC", "plain", "end", MONDAYS, "UTC", "end", "later",
                 MONDAYS, "UTC", "later", "calendar", MONDAYS, "UTC", "calendar", "paused", MONDAYS, "UTC", "paused",
                 "changing", MONDAYS, "UTC", "changing", "a name", MONDAYS, "UTC", "plain", "misfired", MONDAYS, "UTC",
-                "plain");
+                "plain", "nowhere", MONDAYS, "UTC", "plain");
+        update("UPDATE QRTZ_CRON_TRIGGERS SET TIME_ZONE_ID = 'GMTnowhere' WHERE TRIGGER_NAME = 'nowhere'");
         update("UPDATE QRTZ_TRIGGERS SET NEXT_FIRE_TIME = NEXT_FIRE_TIME - 1000 WHERE TRIGGER_NAME = 'misfired'");
 
         assertThat(scene().run("plan")).contains("0 waiting");
         scene().run("copy");
 
-        assertThat(query("SELECT TRIGGER_NAME, '' FROM QRTZ_TRIGGERS")).hasSize(8);
+        assertThat(query("SELECT TRIGGER_NAME, '' FROM QRTZ_TRIGGERS")).hasSize(9);
         assertThat(redis().commands().keys("shop:*schedules*")).isEmpty();
         assertThat(scene().execute(1, "verify")).contains("cron, not expressed by a schedule: its years are restricted",
                 "cron, with an end", "cron, with a start in the future", "with a calendar", "paused, or in state ERROR",
                 "cron, of a job that changes its data", "cron, with a name that no schedule may have",
-                "cron, due at another time than those of its expression");
+                "cron, due at another time than those of its expression", "cron, in a time zone that is not known");
     }
 
     @ParameterizedTest
