@@ -16,6 +16,7 @@ import io.delayqueue.fixtures.redis.ConnectionFactories;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.fixtures.store.PinnedTimeRunner;
+import io.delayqueue.store.ActivityReport;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
@@ -171,11 +172,17 @@ class FullRedisStoreTests {
             nodes.report("second", "report".getBytes(StandardCharsets.UTF_8)).join();
             nodes.remove("first").join();
             queues.add(QUEUE.queue()).join();
+            String name = QUEUE.queue().value();
+            RedisActivityStore activity = new RedisActivityStore(redis);
+            activity
+                .report(new ActivityReport("first", 1, Duration.ZERO, Map.of(name, new long[ActivityReport.FIELDS])))
+                .join();
             PartitionLayout layout = new PartitionLayout(9, List.of(1, 4), true);
             records.raise(QUEUE, layout).join();
 
             assertThat(nodes.list().join()).extracting(NodeRegistry.Report::node).containsExactly("second");
             assertThat(queues.list("", 10).join()).containsExactly(QUEUE.queue());
+            assertThat(activity.read(name).join().recorded()).isTrue();
             assertThat(records.read(QUEUE).join()).contains(layout);
             byte[] secret = new byte[32];
             secret[0] = 7;
