@@ -14,14 +14,14 @@ import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.schedule.DeclarationResult;
-import io.delayqueue.store.schedule.Firing;
+import io.delayqueue.store.schedule.FireResult;
 import io.delayqueue.store.schedule.ScheduleChange;
 import io.delayqueue.store.schedule.ScheduleCursor;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.store.schedule.StepOutcome;
-import io.delayqueue.store.schedule.StoredSchedule;
-import io.delayqueue.store.schedule.StoredSchedulePage;
+import io.delayqueue.store.schedule.ScheduleSnapshot;
+import io.delayqueue.store.schedule.ScheduleSnapshotPage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,7 +57,7 @@ final class LedgerScheduleStore implements ScheduleStore {
     }
 
     @Override
-    public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
+    public CompletableFuture<FireResult> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
         boolean ledger = this.rows.include(queue);
         if (!ledger || steps.stream().allMatch((step) -> step.occurrence() == null)) {
             return this.store.fire(queue, node, steps);
@@ -92,7 +92,7 @@ final class LedgerScheduleStore implements ScheduleStore {
     }
 
     /** Leaves rows to the relay if the database does not answer now. */
-    private void accept(QueueName queue, List<ScheduleStep> steps, @Nullable Firing firing) {
+    private void accept(QueueName queue, List<ScheduleStep> steps, @Nullable FireResult firing) {
         if (firing == null || !firing.outcomes().contains(StepOutcome.SENT)) {
             return;
         }
@@ -128,12 +128,12 @@ final class LedgerScheduleStore implements ScheduleStore {
     }
 
     @Override
-    public CompletableFuture<StoredSchedule> find(QueueName queue, String name) {
+    public CompletableFuture<ScheduleSnapshot> find(QueueName queue, String name) {
         return this.store.find(queue, name);
     }
 
     @Override
-    public CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
+    public CompletableFuture<ScheduleSnapshotPage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
         return this.store.list(queue, after, limit);
     }
 

@@ -22,8 +22,8 @@ import io.delayqueue.store.RecordedDeadLetter;
 import io.delayqueue.store.RevisionPage;
 import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.StoreComponents;
-import io.delayqueue.store.schedule.Occurrences;
-import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.OccurrenceIds;
+import io.delayqueue.store.schedule.ScheduleState;
 import io.delayqueue.store.schedule.ScheduleStore;
 
 /**
@@ -82,12 +82,12 @@ final class LedgerStore {
      */
     CompletableFuture<Boolean> isOver(JournalRow row) {
         JournalRequest request = row.request();
-        ScheduledOccurrence occurrence = Occurrences.of(request.id(), Map.of());
+        ScheduledOccurrence occurrence = OccurrenceIds.of(request.id(), Map.of());
         if (occurrence == null) {
             return CompletableFuture.completedFuture(false);
         }
         return this.schedules.find(request.queue(), occurrence.name()).thenCompose((found) -> {
-            ScheduleRecord state = found.state();
+            ScheduleState state = found.state();
             if (state == null || isLater(state, occurrence.nominalTime().toEpochMilli())) {
                 return CompletableFuture.completedFuture(false);
             }
@@ -103,8 +103,8 @@ final class LedgerStore {
      * Returns whether a schedule was stored after a nominal time, as its first generation
      * is the time of that, and does not come to it: the store has lost a former state.
      */
-    private static boolean isLater(ScheduleRecord state, long nominal) {
-        return state.generation() > nominal && (state.next() == ScheduleRecord.NONE || state.next() > nominal);
+    private static boolean isLater(ScheduleState state, long nominal) {
+        return state.generation() > nominal && (state.next() == ScheduleState.NONE || state.next() > nominal);
     }
 
     /** Returns a page of the messages of a partition that have rows. */

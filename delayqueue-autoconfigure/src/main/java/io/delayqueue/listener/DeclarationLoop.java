@@ -8,8 +8,8 @@ import io.delayqueue.listener.poll.LoopTimer;
 import io.delayqueue.listener.poll.Nanos;
 import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.StoreFutures;
-import io.delayqueue.store.schedule.DeclarationAsserter;
-import io.delayqueue.store.schedule.Firing;
+import io.delayqueue.store.schedule.DeclaredScheduleRegistrar;
+import io.delayqueue.store.schedule.FireResult;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,7 +33,7 @@ final class DeclarationLoop {
 
     private final Executor storeTasks;
 
-    private final DeclarationAsserter declarations;
+    private final DeclaredScheduleRegistrar declarations;
 
     /** Set by any thread. */
     private volatile boolean stopped;
@@ -58,7 +58,7 @@ final class DeclarationLoop {
      * Creates it.
      * @param storeTasks starts calls of the store
      */
-    DeclarationLoop(DeclarationAsserter declarations, QueueName queue, LoopTimer timer, Executor storeTasks) {
+    DeclarationLoop(DeclaredScheduleRegistrar declarations, QueueName queue, LoopTimer timer, Executor storeTasks) {
         this.queue = queue;
         this.timer = timer;
         this.storeTasks = storeTasks;
@@ -76,7 +76,7 @@ final class DeclarationLoop {
     }
 
     /** Records how many schedules the queue has, and declares those that it has lost. */
-    void read(Firing firing) {
+    void read(FireResult firing) {
         this.scheduled = firing.count() > 0;
         boolean recent = this.timer.nanoTime() - this.declaredAt < Nanos.of(RETRY);
         if (firing.count() < this.declarations.count() && !recent) {

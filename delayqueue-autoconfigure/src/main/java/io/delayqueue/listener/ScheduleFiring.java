@@ -22,12 +22,12 @@ import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.WakeUpSignal;
 import io.delayqueue.store.WakeUps;
-import io.delayqueue.store.schedule.DeclarationAsserter;
-import io.delayqueue.store.schedule.Firing;
+import io.delayqueue.store.schedule.DeclaredScheduleRegistrar;
+import io.delayqueue.store.schedule.FireResult;
 import io.delayqueue.store.schedule.LocalSchedules;
 import io.delayqueue.store.schedule.OccurrenceEvents;
 import io.delayqueue.store.schedule.ScheduleChanger;
-import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.ScheduleState;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.store.schedule.StepOutcome;
@@ -224,7 +224,7 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
 
         QueueFiring(QueueName queue) {
             this.queue = queue;
-            this.declarations = new DeclarationLoop(new DeclarationAsserter(ScheduleFiring.this.schedules, queue,
+            this.declarations = new DeclarationLoop(new DeclaredScheduleRegistrar(ScheduleFiring.this.schedules, queue,
                     ScheduleFiring.this.events, this::compute), queue, ScheduleFiring.this.timer,
                     ScheduleFiring.this.storeTasks);
         }
@@ -320,7 +320,7 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
                         () -> answered(current, firing, ex)));
         }
 
-        private void answered(List<ScheduleStep> sent, @Nullable Firing firing, @Nullable Throwable failure) {
+        private void answered(List<ScheduleStep> sent, @Nullable FireResult firing, @Nullable Throwable failure) {
             this.calling = false;
             if (this.stopped) {
                 if (firing != null) {
@@ -363,7 +363,7 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
          * Returns whether a call at once would probably get the same answer: no step had
          * an effect, or nothing is due though a time has come.
          */
-        private static boolean isWithoutProgress(List<ScheduleStep> sent, Firing firing) {
+        private static boolean isWithoutProgress(List<ScheduleStep> sent, FireResult firing) {
             if (firing.due().isEmpty()) {
                 return firing.nextAt() != null && !firing.nextAt().isAfter(firing.now());
             }
@@ -373,7 +373,7 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
         }
 
         /** Records the outcomes of steps, and what the store should have. */
-        private void record(List<ScheduleStep> sent, Firing firing) {
+        private void record(List<ScheduleStep> sent, FireResult firing) {
             for (int i = 0; i < sent.size(); i++) {
                 ScheduleStep step = sent.get(i);
                 StepOutcome outcome = firing.outcomes().get(i);
@@ -404,7 +404,7 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
             plan(BACKOFF.delayAfter(this.failures, ScheduleFiring.this.timer::random));
         }
 
-        private void due(Firing firing) {
+        private void due(FireResult firing) {
             Duration late = Duration.between(Objects.requireNonNull(firing.nextAt()), firing.now());
             if (firing.firingNode() != null && !isFiringNode()) {
                 if (late.compareTo(STANDBY) < 0) {
@@ -422,7 +422,7 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
             run();
         }
 
-        private void unreadable(String name, ScheduleRecord state, RuntimeException cause) {
+        private void unreadable(String name, ScheduleState state, RuntimeException cause) {
             if (!Objects.equals(this.unreadable.put(name, state.generation()), state.generation())) {
                 logger.error(
                         "Schedule '{}' of queue '{}' does not fire, as it is not readable ({}). Put it again, or "
@@ -432,7 +432,7 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
         }
 
         /** Returns how long to wait; {@code null} if no schedule has a next time. */
-        private @Nullable Duration untilNext(Firing firing) {
+        private @Nullable Duration untilNext(FireResult firing) {
             Instant next = firing.nextAt();
             if (next == null) {
                 return null;

@@ -20,17 +20,17 @@ import io.delayqueue.store.Partition;
 import io.delayqueue.store.WakeUpSignal;
 import io.delayqueue.store.schedule.DeclarationResult;
 import io.delayqueue.store.schedule.DeclarationResult.Standing;
-import io.delayqueue.store.schedule.Firing;
+import io.delayqueue.store.schedule.FireResult;
 import io.delayqueue.store.schedule.ScheduleChange;
 import io.delayqueue.store.schedule.ScheduleCursor;
-import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.ScheduleState;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.ScheduleStep.Occurrence;
 import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.store.schedule.SkipLog;
 import io.delayqueue.store.schedule.StepOutcome;
-import io.delayqueue.store.schedule.StoredSchedule;
-import io.delayqueue.store.schedule.StoredSchedulePage;
+import io.delayqueue.store.schedule.ScheduleSnapshot;
+import io.delayqueue.store.schedule.ScheduleSnapshotPage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -73,7 +73,7 @@ final class MemoryScheduleStore implements ScheduleStore {
     }
 
     @Override
-    public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
+    public CompletableFuture<FireResult> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
         return in(queue, (schedules, messages, now) -> {
             long millis = Micros.floorToMillis(now);
             boolean ledger = this.layouts.of(Partition.first(queue)).ledger();
@@ -84,7 +84,7 @@ final class MemoryScheduleStore implements ScheduleStore {
                 schedules.firedAt = Instant.ofEpochMilli(millis);
             }
             Long first = schedules.order.isEmpty() ? null : schedules.order.first().score();
-            return new Firing(Micros.toInstant(now),
+            return new FireResult(Micros.toInstant(now),
                     (first == null || first == ScheduleCursor.NEVER) ? null : Instant.ofEpochMilli(first),
                     schedules.firingNode, schedules.firedAt, schedules.states.size(), outcomes, schedules.due(millis));
         });
@@ -127,22 +127,22 @@ final class MemoryScheduleStore implements ScheduleStore {
     }
 
     @Override
-    public CompletableFuture<StoredSchedule> find(QueueName queue, String name) {
+    public CompletableFuture<ScheduleSnapshot> find(QueueName queue, String name) {
         return in(queue, (schedules, messages, now) -> schedules.stored(name, now, this.owners));
     }
 
     @Override
-    public CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
+    public CompletableFuture<ScheduleSnapshotPage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
         return in(queue, (schedules, messages, now) -> {
             List<ScheduleCursor> positions = ((after != null) ? schedules.order.tailSet(after, false) : schedules.order)
                 .stream()
                 .limit(limit + 1L)
                 .toList();
-            List<StoredSchedule> page = positions.stream()
+            List<ScheduleSnapshot> page = positions.stream()
                 .limit(limit)
                 .map((position) -> schedules.stored(position.name(), now, this.owners))
                 .toList();
-            return new StoredSchedulePage(page, (positions.size() > limit) ? positions.get(limit - 1) : null);
+            return new ScheduleSnapshotPage(page, (positions.size() > limit) ? positions.get(limit - 1) : null);
         });
     }
 
@@ -161,7 +161,7 @@ final class MemoryScheduleStore implements ScheduleStore {
     /** Holds the schedules of a queue. */
     private static final class Schedules {
 
-        private final Map<String, ScheduleRecord> states = new LinkedHashMap<>();
+        private final Map<String, ScheduleState> states = new LinkedHashMap<>();
 
         private final Map<String, ScheduleCursor> positions = new HashMap<>();
 
@@ -185,7 +185,7 @@ final class MemoryScheduleStore implements ScheduleStore {
         }
 
         private StepOutcome apply(ScheduleStep step, MemoryQueue messages, long now, boolean ledger) {
-            ScheduleRecord state = this.states.get(step.name());
+            ScheduleState state = this.states.get(step.name());
             if (state == null || !state.isExpected(step.generation(), step.next(), step.last())) {
                 return StepOutcome.STALE;
             }
@@ -194,7 +194,7 @@ final class MemoryScheduleStore implements ScheduleStore {
                         Math.max(now + RETRY_MILLIS, ScheduleCursor.score(state.next()))));
                 return StepOutcome.POSTPONED;
             }
-            if (step.next() == ScheduleRecord.NONE || step.next() > now) {
+            if (step.next() == ScheduleState.NONE || step.next() > now) {
                 return StepOutcome.EARLY;
             }
             Occurrence occurrence = step.occurrence();
@@ -222,7 +222,7 @@ final class MemoryScheduleStore implements ScheduleStore {
             return id != null && messages.holds(id);
         }
 
-        private StepOutcome skip(ScheduleStep step, ScheduleRecord state, ScheduleSkip skip) {
+        private StepOutcome skip(ScheduleStep step, ScheduleState state, ScheduleSkip skip) {
             record(step.name(), skip, state.last());
             put(step.name(), state.skipped(step.to()));
             return StepOutcome.skipped(skip.reason());
@@ -233,8 +233,8 @@ final class MemoryScheduleStore implements ScheduleStore {
         }
 
         boolean change(ScheduleChange change) {
-            ScheduleRecord state = this.states.get(change.name());
-            ScheduleRecord expected = change.expected();
+            ScheduleState state = this.states.get(change.name());
+            ScheduleState expected = change.expected();
             if ((state == null) != (expected == null) || (state != null && expected != null
                     && !state.isExpected(expected.generation(), expected.next(), expected.last()))) {
                 return false;
@@ -244,7 +244,7 @@ final class MemoryScheduleStore implements ScheduleStore {
                 return true;
             }
             if (change.skip() != null) {
-                record(change.name(), change.skip(), (expected != null) ? expected.last() : ScheduleRecord.NONE);
+                record(change.name(), change.skip(), (expected != null) ? expected.last() : ScheduleState.NONE);
             }
             put(change.name(), change.state());
             if (change.node() != null) {
@@ -258,7 +258,7 @@ final class MemoryScheduleStore implements ScheduleStore {
             this.firedAt = null;
         }
 
-        private void put(String name, ScheduleRecord state) {
+        private void put(String name, ScheduleState state) {
             this.states.put(name, state);
             move(ScheduleCursor.of(name, state));
         }
@@ -283,8 +283,8 @@ final class MemoryScheduleStore implements ScheduleStore {
             }
         }
 
-        Map<String, ScheduleRecord> due(long now) {
-            Map<String, ScheduleRecord> due = new LinkedHashMap<>();
+        Map<String, ScheduleState> due(long now) {
+            Map<String, ScheduleState> due = new LinkedHashMap<>();
             for (ScheduleCursor position : this.order) {
                 if (position.score() > now || due.size() == BATCH_LIMIT) {
                     break;
@@ -294,10 +294,10 @@ final class MemoryScheduleStore implements ScheduleStore {
             return due;
         }
 
-        StoredSchedule stored(String name, long now, Map<String, Instant> owners) {
-            ScheduleRecord state = this.states.get(name);
-            return new StoredSchedule(name, state, this.skips.getOrDefault(name, SkipLog.EMPTY), Micros.toInstant(now),
-                    (state != null) ? owners.get(state.owner()) : null);
+        ScheduleSnapshot stored(String name, long now, Map<String, Instant> owners) {
+            ScheduleState state = this.states.get(name);
+            return new ScheduleSnapshot(name, state, this.skips.getOrDefault(name, SkipLog.EMPTY),
+                    Micros.toInstant(now), (state != null) ? owners.get(state.owner()) : null);
         }
 
     }

@@ -15,16 +15,16 @@ import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.schedule.DeclarationResult;
 import io.delayqueue.store.schedule.DeclarationResult.Standing;
-import io.delayqueue.store.schedule.Firing;
+import io.delayqueue.store.schedule.FireResult;
 import io.delayqueue.store.schedule.ScheduleChange;
 import io.delayqueue.store.schedule.ScheduleCursor;
-import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.ScheduleState;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.store.schedule.SkipLog;
 import io.delayqueue.store.schedule.StepOutcome;
-import io.delayqueue.store.schedule.StoredSchedule;
-import io.delayqueue.store.schedule.StoredSchedulePage;
+import io.delayqueue.store.schedule.ScheduleSnapshot;
+import io.delayqueue.store.schedule.ScheduleSnapshotPage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,27 +52,27 @@ public final class RedisScheduleStore implements ScheduleStore {
     }
 
     @Override
-    public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
+    public CompletableFuture<FireResult> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
         return this.redis
             .schedules(RedisScripts.FIRE_SCHEDULES, queue, ScheduleArguments.ofFire(node, BATCH_LIMIT, steps))
             .thenApply((reply) -> toFiring(queue, reply));
     }
 
-    private Firing toFiring(QueueName queue, List<Object> reply) {
+    private FireResult toFiring(QueueName queue, List<Object> reply) {
         logRefusedWakeUp(queue, reply.get(4));
         long nextAt = number(reply.get(1));
         String[] node = text(reply.get(2)).split(" ");
         long firedAt = (node.length > 1) ? Long.parseLong(node[1]) : 0;
         List<StepOutcome> outcomes = ((List<?>) reply.get(5)).stream().map((each) -> outcome(text(each))).toList();
-        Map<String, ScheduleRecord> due = new LinkedHashMap<>();
+        Map<String, ScheduleState> due = new LinkedHashMap<>();
         List<?> entries = (List<?>) reply.get(6);
         for (int i = 0; i < entries.size(); i += 2) {
-            ScheduleRecord state = state(entries.get(i + 1));
+            ScheduleState state = state(entries.get(i + 1));
             if (state != null) {
                 due.put(text(entries.get(i)), state);
             }
         }
-        return new Firing(ScriptCodec.ofMicros(number(reply.get(0))),
+        return new FireResult(ScriptCodec.ofMicros(number(reply.get(0))),
                 (nextAt == 0) ? null : Instant.ofEpochMilli(nextAt), node[0].isEmpty() ? null : node[0],
                 (firedAt == 0) ? null : Instant.ofEpochMilli(firedAt), number(reply.get(3)), outcomes, due);
     }
@@ -91,16 +91,16 @@ public final class RedisScheduleStore implements ScheduleStore {
     }
 
     /** Parses a stored state; {@code null} if there is none. */
-    private static @Nullable ScheduleRecord state(Object stored) {
+    private static @Nullable ScheduleState state(Object stored) {
         String text = text(stored);
         if (text.isEmpty()) {
             return null;
         }
         try {
-            return ScheduleRecord.parse(text);
+            return ScheduleState.parse(text);
         }
         catch (IllegalArgumentException ex) {
-            return ScheduleRecord.UNREADABLE;
+            return ScheduleState.UNREADABLE;
         }
     }
 
@@ -139,32 +139,32 @@ public final class RedisScheduleStore implements ScheduleStore {
     }
 
     @Override
-    public CompletableFuture<StoredSchedule> find(QueueName queue, String name) {
+    public CompletableFuture<ScheduleSnapshot> find(QueueName queue, String name) {
         return this.redis.schedules(RedisScripts.SCHEDULES, queue, bytes(0), bytes(name), new byte[0])
             .thenApply((reply) -> toSchedules(reply).get(0));
     }
 
     @Override
-    public CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
+    public CompletableFuture<ScheduleSnapshotPage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
         return this.redis
             .schedules(RedisScripts.SCHEDULES, queue, bytes(limit), bytes((after != null) ? after.name() : ""),
                     (after != null) ? bytes(after.score()) : new byte[0])
             .thenApply((reply) -> {
-                List<StoredSchedule> schedules = toSchedules(reply);
+                List<ScheduleSnapshot> schedules = toSchedules(reply);
                 String score = text(reply.get(1));
-                return new StoredSchedulePage(schedules, score.isEmpty() ? null
+                return new ScheduleSnapshotPage(schedules, score.isEmpty() ? null
                         : ScheduleCursor.ofScore(schedules.get(schedules.size() - 1).name(), Long.parseLong(score)));
             });
     }
 
-    private static List<StoredSchedule> toSchedules(List<Object> reply) {
+    private static List<ScheduleSnapshot> toSchedules(List<Object> reply) {
         Instant now = ScriptCodec.ofMicros(number(reply.get(0)));
-        List<StoredSchedule> schedules = new ArrayList<>();
+        List<ScheduleSnapshot> schedules = new ArrayList<>();
         for (int i = HEADER; i < reply.size(); i += FIELDS) {
             String name = text(reply.get(i));
             String called = text(reply.get(i + 3));
-            schedules.add(new StoredSchedule(name, state(reply.get(i + 1)), SkipLog.parse(text(reply.get(i + 2))), now,
-                    called.isEmpty() ? null : Instant.ofEpochMilli(Long.parseLong(called))));
+            schedules.add(new ScheduleSnapshot(name, state(reply.get(i + 1)), SkipLog.parse(text(reply.get(i + 2))),
+                    now, called.isEmpty() ? null : Instant.ofEpochMilli(Long.parseLong(called))));
         }
         return schedules;
     }

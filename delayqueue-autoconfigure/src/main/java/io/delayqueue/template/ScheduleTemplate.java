@@ -27,9 +27,9 @@ import io.delayqueue.store.schedule.LocalSchedules;
 import io.delayqueue.store.schedule.OccurrenceEvents;
 import io.delayqueue.store.schedule.ScheduleChanger;
 import io.delayqueue.store.schedule.ScheduleCursor;
-import io.delayqueue.store.schedule.ScheduleRecord;
-import io.delayqueue.store.schedule.StoredSchedule;
-import io.delayqueue.store.schedule.StoredSchedulePage;
+import io.delayqueue.store.schedule.ScheduleState;
+import io.delayqueue.store.schedule.ScheduleSnapshot;
+import io.delayqueue.store.schedule.ScheduleSnapshotPage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -130,7 +130,7 @@ final class ScheduleTemplate implements ScheduleOperations {
 
     @Override
     public Optional<ScheduleStatus> find(String name) {
-        StoredSchedule found = read(name);
+        ScheduleSnapshot found = read(name);
         try {
             return (found.state() != null) ? Optional.of(status(found, found.state())) : Optional.empty();
         }
@@ -141,7 +141,7 @@ final class ScheduleTemplate implements ScheduleOperations {
         }
     }
 
-    private StoredSchedule read(String name) {
+    private ScheduleSnapshot read(String name) {
         return this.calls.await(this.schedules.store().find(this.queue, ScheduleDefinition.requireName(name)),
                 "find a schedule");
     }
@@ -150,12 +150,12 @@ final class ScheduleTemplate implements ScheduleOperations {
     public SchedulePage list(@Nullable String cursor, int limit) {
         require(limit >= 1 && limit <= MAX_PAGE, "Limit", limit, MAX_PAGE);
         ScheduleCursor after = (cursor != null) ? ScheduleCursor.parse(cursor) : null;
-        StoredSchedulePage found = this.calls.await(this.schedules.store().list(this.queue, after, limit),
+        ScheduleSnapshotPage found = this.calls.await(this.schedules.store().list(this.queue, after, limit),
                 "list schedules");
         List<ScheduleStatus> page = new ArrayList<>();
         List<UnreadableSchedule> unreadable = new ArrayList<>();
-        for (StoredSchedule each : found.schedules()) {
-            ScheduleRecord state = (each.state() != null) ? each.state() : ScheduleRecord.UNREADABLE;
+        for (ScheduleSnapshot each : found.schedules()) {
+            ScheduleState state = (each.state() != null) ? each.state() : ScheduleState.UNREADABLE;
             try {
                 page.add(status(each, state));
             }
@@ -167,7 +167,7 @@ final class ScheduleTemplate implements ScheduleOperations {
         return new SchedulePage(page, unreadable, (found.next() != null) ? found.next().text() : null);
     }
 
-    private ScheduleStatus status(StoredSchedule found, ScheduleRecord state) {
+    private ScheduleStatus status(ScheduleSnapshot found, ScheduleState state) {
         if (!state.isReadable()) {
             throw new IllegalArgumentException(
                     "The stored state of schedule '%s' is not readable".formatted(found.name()));
@@ -179,7 +179,7 @@ final class ScheduleTemplate implements ScheduleOperations {
     }
 
     private static @Nullable Instant instant(long millis) {
-        return (millis != ScheduleRecord.NONE) ? Instant.ofEpochMilli(millis) : null;
+        return (millis != ScheduleState.NONE) ? Instant.ofEpochMilli(millis) : null;
     }
 
     @Override

@@ -7,7 +7,7 @@ local function stored_state(name)
   return (state or redis.call('ZSCORE', SCHEDULE_TIMES, name)) and UNREADABLE or ''
 end
 
--- Returns the state of a schedule as a table of texts; nil if there is none, or ScheduleRecord.java cannot read it,
+-- Returns the state of a schedule as a table of texts; nil if there is none, or ScheduleState.java cannot read it,
 -- whose form this repeats. `rest`: owner and definition.
 local function schedule_of(name)
   local numbers, state, rest = string.match(redis.call('HGET', SCHEDULES, name) or '', '^([%d:]+):([ap]):(%S* .*)$')

@@ -19,11 +19,11 @@ import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.store.schedule.DeclarationAsserter;
+import io.delayqueue.store.schedule.DeclaredScheduleRegistrar;
 import io.delayqueue.store.schedule.DefinitionCodec;
 import io.delayqueue.store.schedule.LocalSchedules;
 import io.delayqueue.store.schedule.OccurrenceEvents;
-import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.ScheduleState;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
@@ -71,9 +71,10 @@ class DelayedScheduleTests {
         return this.context.getBean(DelayedListenerRegistry.class);
     }
 
-    private ScheduleRecord stored(String queue, String name) {
+    private ScheduleState stored(String queue, String name) {
         QueueName queueName = new QueueName(queue);
-        new DeclarationAsserter(this.schedules, queueName, OccurrenceEvents.NONE, Runnable::run).assertAll().join();
+        new DeclaredScheduleRegistrar(this.schedules, queueName, OccurrenceEvents.NONE, Runnable::run).assertAll()
+            .join();
         return this.store.schedules().find(queueName, name).join().state();
     }
 
@@ -113,7 +114,7 @@ class DelayedScheduleTests {
     void aDashDisablesASchedule() {
         start(Disabled.class);
 
-        assertThat(stored("reports", "daily").next()).isEqualTo(ScheduleRecord.NONE);
+        assertThat(stored("reports", "daily").next()).isEqualTo(ScheduleState.NONE);
     }
 
     @Test
@@ -154,7 +155,8 @@ class DelayedScheduleTests {
                 "app");
         QueueName queue = new QueueName("reports");
         declared.declare(queue, ScheduleDefinition.fixedRate("minutely", Duration.ofMinutes(1)).build(), "{}");
-        DeclarationAsserter asserter = new DeclarationAsserter(declared, queue, OccurrenceEvents.NONE, Runnable::run);
+        DeclaredScheduleRegistrar asserter = new DeclaredScheduleRegistrar(declared, queue, OccurrenceEvents.NONE,
+                Runnable::run);
         asserter.assertAll().join();
         Instant first = clock.now().plusSeconds(60);
         emptied.clear();

@@ -18,18 +18,18 @@ import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.schedule.DeclarationResult;
-import io.delayqueue.store.schedule.Firing;
+import io.delayqueue.store.schedule.FireResult;
 import io.delayqueue.store.schedule.LocalSchedules;
 import io.delayqueue.store.schedule.OccurrenceEvents;
 import io.delayqueue.store.schedule.ScheduleChange;
 import io.delayqueue.store.schedule.ScheduleChanger;
 import io.delayqueue.store.schedule.ScheduleCursor;
-import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.ScheduleState;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.store.schedule.StepOutcome;
-import io.delayqueue.store.schedule.StoredSchedule;
-import io.delayqueue.store.schedule.StoredSchedulePage;
+import io.delayqueue.store.schedule.ScheduleSnapshot;
+import io.delayqueue.store.schedule.ScheduleSnapshotPage;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -88,7 +88,7 @@ abstract class ScheduleFiringBed {
         }
     }
 
-    ScheduleRecord state() {
+    ScheduleState state() {
         return this.store.schedules().find(QUEUE, "minutely").join().state();
     }
 
@@ -126,7 +126,7 @@ abstract class ScheduleFiringBed {
         Duration latency = Duration.ZERO;
 
         /** The answer to {@code find}; {@code null} for that of the store. */
-        @Nullable CompletableFuture<StoredSchedule> found;
+        @Nullable CompletableFuture<ScheduleSnapshot> found;
 
         @Nullable Thread changedBy;
 
@@ -158,7 +158,7 @@ abstract class ScheduleFiringBed {
         }
 
         @Override
-        public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
+        public CompletableFuture<FireResult> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
             this.calls++;
             this.attempts += steps.isEmpty() ? 0 : 1;
             if (this.dead || (this.rejectsSteps && !steps.isEmpty())) {
@@ -167,8 +167,8 @@ abstract class ScheduleFiringBed {
             return answer(queue, node, steps).thenCompose(this::delayed);
         }
 
-        CompletableFuture<Firing> delayed(Firing answer) {
-            CompletableFuture<Firing> delayed = new CompletableFuture<>();
+        CompletableFuture<FireResult> delayed(FireResult answer) {
+            CompletableFuture<FireResult> delayed = new CompletableFuture<>();
             if (this.latency.isZero()) {
                 delayed.complete(answer);
             }
@@ -178,12 +178,12 @@ abstract class ScheduleFiringBed {
             return delayed;
         }
 
-        CompletableFuture<Firing> answer(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
+        CompletableFuture<FireResult> answer(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
             if (this.ignoresSteps || this.hidesDue) {
                 List<StepOutcome> stale = steps.stream().map((step) -> StepOutcome.STALE).toList();
                 return ScheduleFiringBed.this.store.schedules()
                     .fire(queue, node, List.of())
-                    .thenApply((answer) -> new Firing(answer.now(), answer.nextAt(), answer.firingNode(),
+                    .thenApply((answer) -> new FireResult(answer.now(), answer.nextAt(), answer.firingNode(),
                             answer.firedAt(), answer.count(), stale, this.hidesDue ? Map.of() : answer.due()));
             }
             return ScheduleFiringBed.this.store.schedules().fire(queue, node, steps).thenCompose((answer) -> {
@@ -218,12 +218,12 @@ abstract class ScheduleFiringBed {
         }
 
         @Override
-        public CompletableFuture<StoredSchedule> find(QueueName queue, String name) {
+        public CompletableFuture<ScheduleSnapshot> find(QueueName queue, String name) {
             return (this.found != null) ? this.found : ScheduleFiringBed.this.store.schedules().find(queue, name);
         }
 
         @Override
-        public CompletableFuture<StoredSchedulePage> list(QueueName queue, ScheduleCursor after, int limit) {
+        public CompletableFuture<ScheduleSnapshotPage> list(QueueName queue, ScheduleCursor after, int limit) {
             return ScheduleFiringBed.this.store.schedules().list(queue, after, limit);
         }
 

@@ -17,7 +17,7 @@ import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.schedule.OccurrenceEvents;
 import io.delayqueue.store.schedule.ScheduleChange;
 import io.delayqueue.store.schedule.ScheduleChanger;
-import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.ScheduleState;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -196,7 +196,7 @@ class ScheduleFiringTests extends ScheduleFiringBed {
         this.store.schedules()
             .change(QUEUE,
                     new ScheduleChange("broken", null,
-                            new ScheduleRecord(1, due, 0, due, 0, 0, false, "", "{\"fixedRate\":1}\n1"), null, null))
+                            new ScheduleState(1, due, 0, due, 0, 0, false, "", "{\"fixedRate\":1}\n1"), null, null))
             .join();
         int calls = this.one.calls;
 

@@ -27,16 +27,16 @@ import io.delayqueue.redis.wakeup.WakeUpMode;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.schedule.DeclarationResult;
-import io.delayqueue.store.schedule.Firing;
+import io.delayqueue.store.schedule.FireResult;
 import io.delayqueue.store.schedule.LocalSchedules;
 import io.delayqueue.store.schedule.ScheduleChange;
 import io.delayqueue.store.schedule.ScheduleCursor;
-import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.ScheduleState;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.store.schedule.StepOutcome;
-import io.delayqueue.store.schedule.StoredSchedule;
-import io.delayqueue.store.schedule.StoredSchedulePage;
+import io.delayqueue.store.schedule.ScheduleSnapshot;
+import io.delayqueue.store.schedule.ScheduleSnapshotPage;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -144,7 +144,7 @@ class ScheduleLoadTests {
     private ScheduleChange change(ScheduleDefinition definition) {
         Instant now = Instant.now();
         long next = definition.nextAfter(now).orElseThrow().toEpochMilli();
-        return new ScheduleChange(definition.name(), null, new ScheduleRecord(now.toEpochMilli(), next, 0, next, 0, 0,
+        return new ScheduleChange(definition.name(), null, new ScheduleState(now.toEpochMilli(), next, 0, next, 0, 0,
                 false, "", this.schedules.codec().write(definition, "{}")), null, null);
     }
 
@@ -180,7 +180,7 @@ class ScheduleLoadTests {
         }
 
         @Override
-        public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
+        public CompletableFuture<FireResult> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
             this.calls.incrementAndGet();
             return this.store.fire(queue, node, steps).thenApply((firing) -> {
                 this.start.compareAndSet(0, firing.now().toEpochMilli());
@@ -219,12 +219,13 @@ class ScheduleLoadTests {
         }
 
         @Override
-        public CompletableFuture<StoredSchedule> find(QueueName queue, String name) {
+        public CompletableFuture<ScheduleSnapshot> find(QueueName queue, String name) {
             return this.store.find(queue, name);
         }
 
         @Override
-        public CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
+        public CompletableFuture<ScheduleSnapshotPage> list(QueueName queue, @Nullable ScheduleCursor after,
+                int limit) {
             return this.store.list(queue, after, limit);
         }
 

@@ -35,15 +35,15 @@ import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.schedule.DeclarationResult;
-import io.delayqueue.store.schedule.Firing;
+import io.delayqueue.store.schedule.FireResult;
 import io.delayqueue.store.schedule.LocalSchedules;
-import io.delayqueue.store.schedule.Occurrences;
+import io.delayqueue.store.schedule.OccurrenceIds;
 import io.delayqueue.store.schedule.ScheduleChange;
 import io.delayqueue.store.schedule.ScheduleCursor;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.ScheduleStore;
-import io.delayqueue.store.schedule.StoredSchedule;
-import io.delayqueue.store.schedule.StoredSchedulePage;
+import io.delayqueue.store.schedule.ScheduleSnapshot;
+import io.delayqueue.store.schedule.ScheduleSnapshotPage;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
@@ -122,13 +122,13 @@ class ScheduleRollingTests {
         finally {
             nodes.forEach((node) -> node.end(0));
         }
-        StoredSchedule schedule = this.store.find(QUEUE, NAME).join();
+        ScheduleSnapshot schedule = this.store.find(QUEUE, NAME).join();
         consuming.set(false);
         consumer.join();
         verify(schedule);
     }
 
-    private void verify(StoredSchedule schedule) {
+    private void verify(ScheduleSnapshot schedule) {
         List<Long> sorted = this.sent.stream().sorted().toList();
         assertThat(sorted).doesNotHaveDuplicates();
         assertThat(schedule.skips().skips()).isEmpty();
@@ -152,7 +152,7 @@ class ScheduleRollingTests {
                 .join()
                 .messages();
             for (ClaimedMessage message : claimed) {
-                this.sent.add(Occurrences.of(message.lease().id(), Map.of()).nominalTime().toEpochMilli());
+                this.sent.add(OccurrenceIds.of(message.lease().id(), Map.of()).nominalTime().toEpochMilli());
             }
             if (!claimed.isEmpty()) {
                 this.messages.acknowledge(Partition.first(QUEUE), claimed.stream().map(ClaimedMessage::lease).toList())
@@ -214,7 +214,7 @@ class ScheduleRollingTests {
         }
 
         @Override
-        public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
+        public CompletableFuture<FireResult> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
             return called(() -> ScheduleRollingTests.this.store.fire(queue, node, steps));
         }
 
@@ -235,12 +235,13 @@ class ScheduleRollingTests {
         }
 
         @Override
-        public CompletableFuture<StoredSchedule> find(QueueName queue, String name) {
+        public CompletableFuture<ScheduleSnapshot> find(QueueName queue, String name) {
             return called(() -> ScheduleRollingTests.this.store.find(queue, name));
         }
 
         @Override
-        public CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
+        public CompletableFuture<ScheduleSnapshotPage> list(QueueName queue, @Nullable ScheduleCursor after,
+                int limit) {
             return called(() -> ScheduleRollingTests.this.store.list(queue, after, limit));
         }
 

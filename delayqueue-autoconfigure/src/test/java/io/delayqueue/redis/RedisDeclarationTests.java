@@ -14,8 +14,8 @@ import io.delayqueue.fixtures.store.PinnedTimeRunner;
 import io.delayqueue.store.schedule.DeclarationResult;
 import io.delayqueue.store.schedule.DeclarationResult.Standing;
 import io.delayqueue.store.schedule.ScheduleChange;
-import io.delayqueue.store.schedule.ScheduleRecord;
-import io.delayqueue.store.schedule.StoredSchedule;
+import io.delayqueue.store.schedule.ScheduleState;
+import io.delayqueue.store.schedule.ScheduleSnapshot;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -81,7 +81,7 @@ class RedisDeclarationTests {
     private void store(String name, String owner) {
         this.store
             .change(QUEUE,
-                    new ScheduleChange(name, null, new ScheduleRecord(1, 5, 0, 5, 0, 0, false, owner, "{}\n{}"), null,
+                    new ScheduleChange(name, null, new ScheduleState(1, 5, 0, 5, 0, 0, false, owner, "{}\n{}"), null,
                             null))
             .join();
     }
@@ -137,7 +137,7 @@ class RedisDeclarationTests {
         this.clock.advance(MINUTE);
 
         assertThat(declare(APP, Map.of("daily", "one")).removed()).containsExactly("dropped");
-        assertThat(this.store.list(QUEUE, null, 10).join().schedules()).extracting(StoredSchedule::name)
+        assertThat(this.store.list(QUEUE, null, 10).join().schedules()).extracting(ScheduleSnapshot::name)
             .containsExactly("daily", "put");
     }
 

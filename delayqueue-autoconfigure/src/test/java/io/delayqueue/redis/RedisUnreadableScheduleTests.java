@@ -19,11 +19,11 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.schedule.LocalSchedules;
 import io.delayqueue.store.schedule.OccurrenceEvents;
 import io.delayqueue.store.schedule.ScheduleChanger;
-import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.ScheduleState;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.StepOutcome;
-import io.delayqueue.store.schedule.StoredSchedule;
-import io.delayqueue.store.schedule.StoredSchedulePage;
+import io.delayqueue.store.schedule.ScheduleSnapshot;
+import io.delayqueue.store.schedule.ScheduleSnapshotPage;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -106,8 +106,8 @@ class RedisUnreadableScheduleTests {
             .join()
             .schedules()
             .stream()
-            .filter((schedule) -> schedule.state() == ScheduleRecord.UNREADABLE)
-            .map(StoredSchedule::name)
+            .filter((schedule) -> schedule.state() == ScheduleState.UNREADABLE)
+            .map(ScheduleSnapshot::name)
             .toList();
     }
 
@@ -121,8 +121,8 @@ class RedisUnreadableScheduleTests {
         damage();
         assertThat(names()).containsExactly(DAMAGED, MISSING);
 
-        Map<String, ScheduleRecord> due = this.store.fire(QUEUE, "node", List.of()).join().due();
-        assertThat(due).containsOnlyKeys(DAMAGED, MISSING).containsValue(ScheduleRecord.UNREADABLE);
+        Map<String, ScheduleState> due = this.store.fire(QUEUE, "node", List.of()).join().due();
+        assertThat(due).containsOnlyKeys(DAMAGED, MISSING).containsValue(ScheduleState.UNREADABLE);
         List<ScheduleStep> steps = due.entrySet()
             .stream()
             .map((each) -> ScheduleStep.postpone(each.getKey(), each.getValue()))
@@ -141,7 +141,7 @@ class RedisUnreadableScheduleTests {
         damage();
         put(DAMAGED);
 
-        assertThat(this.store.fire(QUEUE, "node", List.of(ScheduleStep.postpone(DAMAGED, ScheduleRecord.UNREADABLE)))
+        assertThat(this.store.fire(QUEUE, "node", List.of(ScheduleStep.postpone(DAMAGED, ScheduleState.UNREADABLE)))
             .join()
             .outcomes()).containsExactly(StepOutcome.STALE);
     }
@@ -178,11 +178,11 @@ class RedisUnreadableScheduleTests {
     void aStateThatIsAlmostReadableIsPostponedAndReplacedAndRemoved(String state) {
         damage(state, -5);
         assertThat(names()).containsExactly(DAMAGED, MISSING);
-        assertThat(this.store.find(QUEUE, DAMAGED).join().state()).isEqualTo(ScheduleRecord.UNREADABLE);
+        assertThat(this.store.find(QUEUE, DAMAGED).join().state()).isEqualTo(ScheduleState.UNREADABLE);
         assertThat(this.store.fire(QUEUE, "node", List.of()).join().due()).containsEntry(DAMAGED,
-                ScheduleRecord.UNREADABLE);
+                ScheduleState.UNREADABLE);
 
-        assertThat(this.store.fire(QUEUE, "node", List.of(ScheduleStep.postpone(DAMAGED, ScheduleRecord.UNREADABLE)))
+        assertThat(this.store.fire(QUEUE, "node", List.of(ScheduleStep.postpone(DAMAGED, ScheduleState.UNREADABLE)))
             .join()).satisfies((firing) -> {
                 assertThat(firing.outcomes()).containsExactly(StepOutcome.POSTPONED);
                 assertThat(firing.due()).containsOnlyKeys(MISSING);
@@ -200,13 +200,13 @@ class RedisUnreadableScheduleTests {
         damage("nonsense", offset);
         put("other");
 
-        StoredSchedulePage first = this.store.list(QUEUE, null, 1).join();
+        ScheduleSnapshotPage first = this.store.list(QUEUE, null, 1).join();
         assertThat(first.next()).isNotNull();
-        StoredSchedulePage rest = this.store.list(QUEUE, first.next(), 10).join();
+        ScheduleSnapshotPage rest = this.store.list(QUEUE, first.next(), 10).join();
 
         assertThat(rest.next()).isNull();
-        assertThat(List.of(first, rest)).flatExtracting(StoredSchedulePage::schedules)
-            .extracting(StoredSchedule::name)
+        assertThat(List.of(first, rest)).flatExtracting(ScheduleSnapshotPage::schedules)
+            .extracting(ScheduleSnapshot::name)
             .containsExactlyInAnyOrder(DAMAGED, MISSING, "other");
         assertThat(this.store.fire(QUEUE, "node", List.of()).join()).satisfies((firing) -> {
             assertThat(firing.nextAt()).isBefore(firing.now());

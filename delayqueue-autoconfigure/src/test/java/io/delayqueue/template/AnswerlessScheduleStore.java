@@ -8,13 +8,13 @@ import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.schedule.DeclarationResult;
-import io.delayqueue.store.schedule.Firing;
+import io.delayqueue.store.schedule.FireResult;
 import io.delayqueue.store.schedule.ScheduleChange;
 import io.delayqueue.store.schedule.ScheduleCursor;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.ScheduleStore;
-import io.delayqueue.store.schedule.StoredSchedule;
-import io.delayqueue.store.schedule.StoredSchedulePage;
+import io.delayqueue.store.schedule.ScheduleSnapshot;
+import io.delayqueue.store.schedule.ScheduleSnapshotPage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,7 +32,7 @@ record AnswerlessScheduleStore(ScheduleStore store, Effect effect) implements Sc
     }
 
     @Override
-    public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
+    public CompletableFuture<FireResult> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
         return this.store.fire(queue, node, steps);
     }
 
@@ -48,12 +48,12 @@ record AnswerlessScheduleStore(ScheduleStore store, Effect effect) implements Sc
     }
 
     @Override
-    public CompletableFuture<StoredSchedule> find(QueueName queue, String name) {
+    public CompletableFuture<ScheduleSnapshot> find(QueueName queue, String name) {
         return this.store.find(queue, name);
     }
 
     @Override
-    public CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
+    public CompletableFuture<ScheduleSnapshotPage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
         return this.store.list(queue, after, limit);
     }
 

@@ -30,11 +30,11 @@ import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.routing.QueueRegistrar;
 import io.delayqueue.store.routing.StoreComponents;
-import io.delayqueue.store.schedule.DeclarationAsserter;
+import io.delayqueue.store.schedule.DeclaredScheduleRegistrar;
 import io.delayqueue.store.schedule.LocalSchedules;
 import io.delayqueue.store.schedule.OccurrenceEvents;
 import io.delayqueue.store.schedule.ScheduleChange;
-import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.ScheduleState;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.core.ParameterizedTypeReference;
@@ -225,7 +225,8 @@ class ScheduleTemplateTests {
         LocalSchedules declaring = new LocalSchedules(this.store.schedules(), TemplateFixture.CODEC,
                 LocalSchedules.MISFIRE_THRESHOLD, "Über reports+1");
         declaring.declare(new QueueName("q"), hourly(), "{}");
-        new DeclarationAsserter(declaring, new QueueName("q"), OccurrenceEvents.NONE, Runnable::run).assertAll().join();
+        new DeclaredScheduleRegistrar(declaring, new QueueName("q"), OccurrenceEvents.NONE, Runnable::run).assertAll()
+            .join();
 
         assertThat(status().owner()).isEqualTo("Über reports+1");
         assertThat(this.schedules.list(null, 1).schedules()).extracting(ScheduleStatus::owner)
@@ -326,7 +327,7 @@ class ScheduleTemplateTests {
         long due = now().toEpochMilli();
         this.store.schedules()
             .change(new QueueName("q"),
-                    new ScheduleChange("broken", null, new ScheduleRecord(1, due, 0, due, 0, 0, false, "", "{}\n1"),
+                    new ScheduleChange("broken", null, new ScheduleState(1, due, 0, due, 0, 0, false, "", "{}\n1"),
                             null, null))
             .join();
         return now();

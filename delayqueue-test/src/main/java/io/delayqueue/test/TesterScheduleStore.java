@@ -10,13 +10,13 @@ import io.delayqueue.QueueName;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.schedule.DeclarationResult;
-import io.delayqueue.store.schedule.Firing;
+import io.delayqueue.store.schedule.FireResult;
 import io.delayqueue.store.schedule.ScheduleChange;
 import io.delayqueue.store.schedule.ScheduleCursor;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.ScheduleStore;
-import io.delayqueue.store.schedule.StoredSchedule;
-import io.delayqueue.store.schedule.StoredSchedulePage;
+import io.delayqueue.store.schedule.ScheduleSnapshot;
+import io.delayqueue.store.schedule.ScheduleSnapshotPage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,7 +51,7 @@ final class TesterScheduleStore implements ScheduleStore {
     }
 
     @Override
-    public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
+    public CompletableFuture<FireResult> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
         return call("fire schedules", () -> this.store.fire(queue, node, steps), () -> {
             if (!steps.isEmpty()) {
                 this.parts.wakeUps().changed(Partition.first(queue));
@@ -77,12 +77,12 @@ final class TesterScheduleStore implements ScheduleStore {
     }
 
     @Override
-    public CompletableFuture<StoredSchedule> find(QueueName queue, String name) {
+    public CompletableFuture<ScheduleSnapshot> find(QueueName queue, String name) {
         return read("find a schedule", () -> this.store.find(queue, name));
     }
 
     @Override
-    public CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
+    public CompletableFuture<ScheduleSnapshotPage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
         return read("list schedules", () -> this.store.list(queue, after, limit));
     }
 

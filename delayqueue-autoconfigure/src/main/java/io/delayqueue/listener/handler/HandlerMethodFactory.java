@@ -16,7 +16,7 @@ import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.store.schedule.Occurrences;
+import io.delayqueue.store.schedule.OccurrenceIds;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -287,7 +287,7 @@ public final class HandlerMethodFactory {
         @Override
         public @Nullable Object resolveArgument(MethodParameter parameter, Message<?> message) {
             DeliveryMessage occurrence = (DeliveryMessage) message;
-            return Occurrences.of(occurrence.delivery().id(), occurrence.sentHeaders());
+            return OccurrenceIds.of(occurrence.delivery().id(), occurrence.sentHeaders());
         }
 
     }

@@ -10,8 +10,8 @@ import io.delayqueue.ScheduleSkip;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.schedule.ScheduleChange;
-import io.delayqueue.store.schedule.ScheduleRecord;
-import io.delayqueue.store.schedule.ScheduleRecord.Position;
+import io.delayqueue.store.schedule.ScheduleState;
+import io.delayqueue.store.schedule.ScheduleState.Position;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.ScheduleStep.Occurrence;
 import org.jspecify.annotations.Nullable;
@@ -55,7 +55,7 @@ public final class ScheduleArguments {
     }
 
     private static byte[] generation(long generation) {
-        return (generation != ScheduleRecord.NONE) ? bytes(generation) : NONE;
+        return (generation != ScheduleState.NONE) ? bytes(generation) : NONE;
     }
 
     private static byte[][] skip(@Nullable ScheduleSkip skip) {
@@ -79,8 +79,8 @@ public final class ScheduleArguments {
 
     /** Returns the arguments of change-schedule.lua. */
     public static byte[][] ofChange(ScheduleChange change) {
-        ScheduleRecord expected = change.expected();
-        ScheduleRecord state = change.state();
+        ScheduleState expected = change.expected();
+        ScheduleState state = change.state();
         ScheduleSkip skip = change.skip();
         return concat(
                 new byte[][] { bytes(change.name()), (expected != null) ? generation(expected.generation()) : NONE,

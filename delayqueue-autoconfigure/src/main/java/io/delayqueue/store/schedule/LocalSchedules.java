@@ -105,7 +105,7 @@ public final class LocalSchedules {
 
     /** Returns the name of the application among those that declare schedules. */
     String owner() {
-        return isNamed() ? ScheduleRecord.owner(this.application) : ScheduleRecord.UNNAMED;
+        return isNamed() ? ScheduleState.owner(this.application) : ScheduleState.UNNAMED;
     }
 
     /** Returns whether the application has a name; without one, nothing is removed. */

@@ -13,6 +13,6 @@ import org.jspecify.annotations.Nullable;
  * @param node the node that made the change, and fires first from now on; {@code null} to
  * leave that as it is
  */
-public record ScheduleChange(String name, @Nullable ScheduleRecord expected, @Nullable ScheduleRecord state,
+public record ScheduleChange(String name, @Nullable ScheduleState expected, @Nullable ScheduleState state,
         @Nullable ScheduleSkip skip, @Nullable String node) {
 }

@@ -20,11 +20,11 @@ import io.delayqueue.SkipReason;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
-import io.delayqueue.store.schedule.ScheduleRecord.Position;
+import io.delayqueue.store.schedule.ScheduleState.Position;
 import io.delayqueue.store.schedule.StepPlanner.Problems;
 import org.jspecify.annotations.Nullable;
 
-import static io.delayqueue.store.schedule.ScheduleRecord.NONE;
+import static io.delayqueue.store.schedule.ScheduleState.NONE;
 
 /**
  * Adds, changes and removes schedules: reads the state, decides, and replaces the state
@@ -81,7 +81,7 @@ public final class ScheduleChanger {
      */
     public CompletableFuture<SchedulePutResult> put(QueueName queue, ScheduleDefinition definition, String stored) {
         return change(queue, definition.name(), taking(), (found) -> {
-            ScheduleRecord state = found.state();
+            ScheduleState state = found.state();
             if (state == null) {
                 return new Decision<>(SchedulePutResult.CREATED, created(definition, "", stored, found.now()));
             }
@@ -96,7 +96,7 @@ public final class ScheduleChanger {
             if (state.definition().equals(stored) && state.owner().isEmpty()) {
                 return new Decision<>(SchedulePutResult.UNCHANGED, null);
             }
-            ScheduleRecord redefined = redefined(found, state, definition, "", stored);
+            ScheduleState redefined = redefined(found, state, definition, "", stored);
             return (redefined != null) ? new Decision<>(SchedulePutResult.REPLACED, redefined, undecided(found), false)
                     : null;
         });
@@ -117,16 +117,16 @@ public final class ScheduleChanger {
     /**
      * Stores a schedule that this application declares, if its declaration applies.
      * @param known the next time that it had, if it was stored before; otherwise
-     * {@link ScheduleRecord#NONE}
+     * {@link ScheduleState#NONE}
      * @return the state; empty if a call has put a schedule of that name
      */
-    CompletableFuture<Optional<ScheduleRecord>> declare(QueueName queue, ScheduleDeclaration declaration, long known) {
+    CompletableFuture<Optional<ScheduleState>> declare(QueueName queue, ScheduleDeclaration declaration, long known) {
         ScheduleDefinition definition = declaration.definition();
         String owner = this.schedules.owner();
         return change(queue, definition.name(), taking(), (found) -> {
-            ScheduleRecord state = found.state();
+            ScheduleState state = found.state();
             if (state == null || !state.isReadable()) {
-                ScheduleRecord created = created(definition, owner, declaration.stored(), found.now());
+                ScheduleState created = created(definition, owner, declaration.stored(), found.now());
                 return new Decision<>(Optional.of(created), created, lost(definition, known, found.now()), false);
             }
             if (state.owner().isEmpty()) {
@@ -135,7 +135,7 @@ public final class ScheduleChanger {
             if (state.definition().equals(declaration.stored()) && state.owner().equals(owner)) {
                 return new Decision<>(Optional.of(state), null);
             }
-            ScheduleRecord redefined = redefined(found, state, definition, owner, declaration.stored());
+            ScheduleState redefined = redefined(found, state, definition, owner, declaration.stored());
             return (redefined != null) ? new Decision<>(Optional.of(redefined), redefined, undecided(found), false)
                     : null;
         });
@@ -163,7 +163,7 @@ public final class ScheduleChanger {
     }
 
     /** Returns the new state; {@code null} if an occurrence is due by the old one. */
-    private @Nullable ScheduleRecord redefined(StoredSchedule found, ScheduleRecord state,
+    private @Nullable ScheduleState redefined(ScheduleSnapshot found, ScheduleState state,
             ScheduleDefinition definition, String owner, String stored) {
         boolean undecidable = isUndecidable(found);
         boolean same = !undecidable && hasTimes(definition, state);
@@ -174,7 +174,7 @@ public final class ScheduleChanger {
     }
 
     /** Returns the occurrence that is due, if no node can decide about it. */
-    private @Nullable ScheduleSkip undecided(StoredSchedule found) {
+    private @Nullable ScheduleSkip undecided(ScheduleSnapshot found) {
         if (found.state() == null || !isUndecidable(found)) {
             return null;
         }
@@ -182,21 +182,21 @@ public final class ScheduleChanger {
         return new ScheduleSkip(SkipReason.REDEFINED, next, next, 1);
     }
 
-    private static ScheduleRecord created(ScheduleDefinition definition, String owner, String stored, Instant now) {
+    private static ScheduleState created(ScheduleDefinition definition, String owner, String stored, Instant now) {
         return created(definition, owner, stored, now, now);
     }
 
-    private static ScheduleRecord created(ScheduleDefinition definition, String owner, String stored, Instant now,
+    private static ScheduleState created(ScheduleDefinition definition, String owner, String stored, Instant now,
             Instant after) {
         Position at = beginning(definition, after);
-        return new ScheduleRecord(now.toEpochMilli(), at.next(), NONE, at.tail(), at.ahead(), 0, false, owner, stored);
+        return new ScheduleState(now.toEpochMilli(), at.next(), NONE, at.tail(), at.ahead(), 0, false, owner, stored);
     }
 
     private static Position beginning(ScheduleDefinition definition, Instant after) {
         return Position.beginning(definition.nextAfter(after).map(Instant::toEpochMilli).orElse(NONE));
     }
 
-    private boolean hasTimes(ScheduleDefinition definition, ScheduleRecord state) {
+    private boolean hasTimes(ScheduleDefinition definition, ScheduleState state) {
         try {
             return definition.hasTimesOf(this.schedules.codec().readSettings(definition.name(), state.definition()));
         }
@@ -205,17 +205,17 @@ public final class ScheduleChanger {
         }
     }
 
-    private static boolean isDue(StoredSchedule found) {
-        ScheduleRecord state = found.state();
+    private static boolean isDue(ScheduleSnapshot found) {
+        ScheduleState state = found.state();
         return state != null && state.next() != NONE && state.next() <= found.now().toEpochMilli();
     }
 
     /** Returns whether an occurrence is due of a definition that is not readable. */
-    private boolean isUndecidable(StoredSchedule found) {
+    private boolean isUndecidable(ScheduleSnapshot found) {
         return isDue(found) && plan(found).get(0).isPostponement();
     }
 
-    private static boolean isDeclared(StoredSchedule found) {
+    private static boolean isDeclared(ScheduleSnapshot found) {
         return found.state() != null && !found.state().owner().isEmpty() && found.declaredAt() != null
                 && found.declaredAt().plus(DECLARED).isAfter(found.now());
     }
@@ -223,7 +223,7 @@ public final class ScheduleChanger {
     /** Pauses a schedule, or resumes it. */
     public CompletableFuture<ScheduleChangeResult> pause(QueueName queue, String name, boolean paused) {
         return change(queue, name, null, (found) -> {
-            ScheduleRecord state = found.state();
+            ScheduleState state = found.state();
             if (state == null) {
                 return new Decision<>(ScheduleChangeResult.NOT_FOUND, null);
             }
@@ -252,7 +252,7 @@ public final class ScheduleChanger {
      */
     public CompletableFuture<Optional<NewMessage>> trigger(QueueName queue, String name) {
         return this.schedules.store().find(queue, name).thenApplyAsync((found) -> {
-            ScheduleRecord state = found.state();
+            ScheduleState state = found.state();
             if (state == null) {
                 return Optional.empty();
             }
@@ -260,9 +260,10 @@ public final class ScheduleChanger {
             ScheduleDefinition definition = requireReadable(queue, name, state);
             long now = found.now().toEpochMilli();
             byte[] envelope = codec.envelope(DefinitionCodec.payload(state.definition()),
-                    Occurrences.headers(state.last(), state.next()));
-            return Optional.of(new NewMessage(Occurrences.triggeredId(name, now), false, DueTime.NOW, OnDuplicate.KEEP,
-                    definition.priority(), OccurrencePlan.wholeMillis(definition), null, envelope));
+                    OccurrenceIds.headers(state.last(), state.next()));
+            return Optional
+                .of(new NewMessage(OccurrenceIds.triggeredId(name, now), false, DueTime.NOW, OnDuplicate.KEEP,
+                        definition.priority(), OccurrenceDecider.wholeMillis(definition), null, envelope));
         }, this.executor);
     }
 
@@ -274,7 +275,7 @@ public final class ScheduleChanger {
         return this.schedules.isFiring() ? this.schedules.node() : null;
     }
 
-    private ScheduleDefinition requireReadable(QueueName queue, String name, ScheduleRecord state) {
+    private ScheduleDefinition requireReadable(QueueName queue, String name, ScheduleState state) {
         try {
             return this.schedules.codec().readSettings(name, state.definition());
         }
@@ -291,12 +292,12 @@ public final class ScheduleChanger {
     }
 
     private <T> CompletableFuture<T> change(QueueName queue, String name, @Nullable String node,
-            Function<StoredSchedule, @Nullable Decision<T>> decision) {
+            Function<ScheduleSnapshot, @Nullable Decision<T>> decision) {
         return change(queue, name, node, decision, MAX_REPEATS);
     }
 
     private <T> CompletableFuture<T> change(QueueName queue, String name, @Nullable String node,
-            Function<StoredSchedule, @Nullable Decision<T>> decision, int repeats) {
+            Function<ScheduleSnapshot, @Nullable Decision<T>> decision, int repeats) {
         if (repeats == 0) {
             return CompletableFuture.failedFuture(new StoreRefusedException(
                     "Schedule '%s' of queue '%s' was not changed, as it changes all the time; repeat the call"
@@ -329,7 +330,7 @@ public final class ScheduleChanger {
      * Fires what is due, as a change of the schedule would decide otherwise about it. The
      * firing node stays, as this process may not fire the queue.
      */
-    private CompletableFuture<Firing> fireFirst(QueueName queue, StoredSchedule found) {
+    private CompletableFuture<FireResult> fireFirst(QueueName queue, ScheduleSnapshot found) {
         List<ScheduleStep> steps = plan(found);
         return this.schedules.store().fire(queue, null, steps).thenCompose((firing) -> {
             this.events.record(queue, steps, firing.outcomes());
@@ -347,8 +348,8 @@ public final class ScheduleChanger {
             .formatted(queue);
     }
 
-    private List<ScheduleStep> plan(StoredSchedule found) {
-        Map<String, ScheduleRecord> due = (found.state() != null) ? Map.of(found.name(), found.state()) : Map.of();
+    private List<ScheduleStep> plan(ScheduleSnapshot found) {
+        Map<String, ScheduleState> due = (found.state() != null) ? Map.of(found.name(), found.state()) : Map.of();
         return this.schedules.planner().plan(due, found.now(), () -> 0.5, Problems.IGNORED);
     }
 
@@ -358,9 +359,9 @@ public final class ScheduleChanger {
      * @param state the new state; {@code null} for no change, or to remove the schedule
      * @param skip occurrences to count as skipped
      */
-    private record Decision<T>(T result, @Nullable ScheduleRecord state, @Nullable ScheduleSkip skip, boolean removes) {
+    private record Decision<T>(T result, @Nullable ScheduleState state, @Nullable ScheduleSkip skip, boolean removes) {
 
-        Decision(T result, @Nullable ScheduleRecord state) {
+        Decision(T result, @Nullable ScheduleState state) {
             this(result, state, null, false);
         }
 

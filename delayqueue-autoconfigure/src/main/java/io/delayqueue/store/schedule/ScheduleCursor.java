@@ -6,7 +6,7 @@ import io.delayqueue.ScheduleDefinition;
  * Holds a position in the list of schedules.
  *
  * @param next the next nominal time of the last schedule before it, ms;
- * {@link ScheduleRecord#NONE} if it has none
+ * {@link ScheduleState#NONE} if it has none
  * @param name its name
  */
 public record ScheduleCursor(long next, String name) {
@@ -15,13 +15,13 @@ public record ScheduleCursor(long next, String name) {
     public static final long NEVER = 9_000_000_000_000_000L;
 
     /** Returns the position of a schedule. */
-    public static ScheduleCursor of(String name, ScheduleRecord state) {
+    public static ScheduleCursor of(String name, ScheduleState state) {
         return new ScheduleCursor(state.next(), name);
     }
 
     /** Returns the position of a schedule with a score. */
     public static ScheduleCursor ofScore(String name, long score) {
-        return new ScheduleCursor((score == NEVER) ? ScheduleRecord.NONE : score, name);
+        return new ScheduleCursor((score == NEVER) ? ScheduleState.NONE : score, name);
     }
 
     /**
@@ -46,7 +46,7 @@ public record ScheduleCursor(long next, String name) {
 
     /** Returns the score by which schedules are ordered. */
     public static long score(long next) {
-        return (next == ScheduleRecord.NONE) ? NEVER : next;
+        return (next == ScheduleState.NONE) ? NEVER : next;
     }
 
     /** Returns the score of this position. */

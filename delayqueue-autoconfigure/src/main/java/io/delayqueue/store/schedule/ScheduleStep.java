@@ -4,7 +4,7 @@ import java.util.List;
 
 import io.delayqueue.ScheduleSkip;
 import io.delayqueue.store.NewMessage;
-import io.delayqueue.store.schedule.ScheduleRecord.Position;
+import io.delayqueue.store.schedule.ScheduleState.Position;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,17 +32,17 @@ public record ScheduleStep(String name, long generation, long next, long last, P
     }
 
     /** Creates a step that sends the next occurrence. */
-    public static ScheduleStep send(String name, ScheduleRecord from, Position to, Occurrence occurrence) {
+    public static ScheduleStep send(String name, ScheduleState from, Position to, Occurrence occurrence) {
         return new ScheduleStep(name, from.generation(), from.next(), from.last(), to, occurrence, null);
     }
 
     /** Creates a step that skips occurrences. */
-    public static ScheduleStep skip(String name, ScheduleRecord from, Position to, ScheduleSkip skip) {
+    public static ScheduleStep skip(String name, ScheduleState from, Position to, ScheduleSkip skip) {
         return new ScheduleStep(name, from.generation(), from.next(), from.last(), to, null, skip);
     }
 
     /** Creates a step that lets nodes try a schedule again in a minute. */
-    public static ScheduleStep postpone(String name, ScheduleRecord from) {
+    public static ScheduleStep postpone(String name, ScheduleState from) {
         return new ScheduleStep(name, from.generation(), from.next(), from.last(), from.position(), null, null);
     }
 

@@ -24,7 +24,7 @@ public interface ScheduleStore {
     ScheduleStore NONE = new ScheduleStore() {
 
         @Override
-        public CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
+        public CompletableFuture<FireResult> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
             return refused();
         }
 
@@ -45,13 +45,14 @@ public interface ScheduleStore {
         }
 
         @Override
-        public CompletableFuture<StoredSchedule> find(QueueName queue, String name) {
+        public CompletableFuture<ScheduleSnapshot> find(QueueName queue, String name) {
             return refused();
         }
 
         @Override
-        public CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after, int limit) {
-            return CompletableFuture.completedFuture(new StoredSchedulePage(List.of(), null));
+        public CompletableFuture<ScheduleSnapshotPage> list(QueueName queue, @Nullable ScheduleCursor after,
+                int limit) {
+            return CompletableFuture.completedFuture(new ScheduleSnapshotPage(List.of(), null));
         }
 
         private static <T> CompletableFuture<T> refused() {
@@ -69,7 +70,7 @@ public interface ScheduleStore {
      * @param steps at most {@link #BATCH_LIMIT}; several of one schedule are applied in
      * their order
      */
-    CompletableFuture<Firing> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps);
+    CompletableFuture<FireResult> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps);
 
     /**
      * Ends that a node fires first, and notifies the others.
@@ -96,7 +97,7 @@ public interface ScheduleStore {
             Map<String, String> fingerprints);
 
     /** Returns a schedule, or that there is none. */
-    CompletableFuture<StoredSchedule> find(QueueName queue, String name);
+    CompletableFuture<ScheduleSnapshot> find(QueueName queue, String name);
 
     /**
      * Returns schedules, the one that is due next first. A page may have fewer than the
@@ -105,6 +106,6 @@ public interface ScheduleStore {
      * beginning
      * @param limit 1 to {@link #BATCH_LIMIT}
      */
-    CompletableFuture<StoredSchedulePage> list(QueueName queue, @Nullable ScheduleCursor after, int limit);
+    CompletableFuture<ScheduleSnapshotPage> list(QueueName queue, @Nullable ScheduleCursor after, int limit);
 
 }

@@ -44,7 +44,7 @@ public final class StepPlanner {
      * @param random returns numbers from 0 to 1; 0.5 for no jitter
      * @param problems receives the schedules that are not readable
      */
-    public List<ScheduleStep> plan(Map<String, ScheduleRecord> due, Instant now, DoubleSupplier random,
+    public List<ScheduleStep> plan(Map<String, ScheduleState> due, Instant now, DoubleSupplier random,
             Problems problems) {
         Plan plan = new Plan(now, random);
         due.forEach((name, state) -> {
@@ -90,15 +90,15 @@ public final class StepPlanner {
          * another program must have changed its time.
          * @throws RuntimeException if it is not readable
          */
-        void add(String name, ScheduleRecord state) {
+        void add(String name, ScheduleState state) {
             if (!state.isReadable()) {
                 throw new IllegalArgumentException("its stored state is not readable");
             }
-            OccurrencePlan plan = new OccurrencePlan(name, state, StepPlanner.this.codec, StepPlanner.this.threshold,
-                    this.now);
+            OccurrenceDecider plan = new OccurrenceDecider(name, state, StepPlanner.this.codec,
+                    StepPlanner.this.threshold, this.now);
             ScheduleStep step = plan.isDue(state.next()) ? plan.step(state, this.random)
                     : ScheduleStep.postpone(name, state);
-            ScheduleRecord from = add(step, state);
+            ScheduleState from = add(step, state);
             int before = this.computed;
             this.computed = before + plan.computed();
             while (plan.isDue(from.next()) && !step.isPostponement() && !isFull()) {
@@ -108,7 +108,7 @@ public final class StepPlanner {
             }
         }
 
-        private ScheduleRecord add(ScheduleStep step, ScheduleRecord from) {
+        private ScheduleState add(ScheduleStep step, ScheduleState from) {
             this.steps.add(step);
             if (step.occurrence() != null) {
                 this.bytes += step.occurrence().message().envelope().length;
@@ -127,7 +127,7 @@ public final class StepPlanner {
         };
 
         /** Is called for a schedule that was postponed, as it is not readable. */
-        void unreadable(String name, ScheduleRecord state, RuntimeException cause);
+        void unreadable(String name, ScheduleState state, RuntimeException cause);
 
     }
 

@@ -7,12 +7,12 @@ import java.util.function.Supplier;
 import io.delayqueue.QueueName;
 import io.delayqueue.fixtures.store.ScheduleValues;
 import io.delayqueue.store.schedule.DeclarationResult;
-import io.delayqueue.store.schedule.Firing;
+import io.delayqueue.store.schedule.FireResult;
 import io.delayqueue.store.schedule.ScheduleChange;
-import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.ScheduleState;
 import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.store.schedule.StepOutcome;
-import io.delayqueue.store.schedule.StoredSchedule;
+import io.delayqueue.store.schedule.ScheduleSnapshot;
 import org.jspecify.annotations.Nullable;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -44,11 +44,11 @@ final class ReplayedScheduleCases {
     /** Fires one occurrence; the steps of the second run are stale. */
     void aFiring() {
         create();
-        Firing firing = this.repeater.repeated("fire-schedules",
+        FireResult firing = this.repeater.repeated("fire-schedules",
                 () -> this.store.fire(QUEUE, NODE, List.of(ScheduleValues.send(ScheduleValues.fresh()))).join());
 
         assertThat(firing.outcomes()).containsExactly(StepOutcome.STALE);
-        ScheduleRecord state = find();
+        ScheduleState state = find();
         assertThat(state.sent()).isEqualTo(1);
         assertThat(state.last()).isEqualTo(ScheduleValues.minute(0));
         assertThat(state.next()).isEqualTo(ScheduleValues.minute(1));
@@ -75,7 +75,7 @@ final class ReplayedScheduleCases {
     void aLook() {
         create();
         assertThat(this.repeater.repeated("schedules", () -> this.store.list(QUEUE, null, 10).join().schedules()))
-            .extracting(StoredSchedule::state)
+            .extracting(ScheduleSnapshot::state)
             .containsExactly(ScheduleValues.fresh());
         remove();
     }
@@ -88,11 +88,11 @@ final class ReplayedScheduleCases {
         assertThat(change(find(), null)).isTrue();
     }
 
-    private Boolean change(@Nullable ScheduleRecord from, @Nullable ScheduleRecord to) {
+    private Boolean change(@Nullable ScheduleState from, @Nullable ScheduleState to) {
         return this.store.change(QUEUE, new ScheduleChange(ScheduleValues.NAME, from, to, null, null)).join();
     }
 
-    private @Nullable ScheduleRecord find() {
+    private @Nullable ScheduleState find() {
         return this.store.find(QUEUE, ScheduleValues.NAME).join().state();
     }
 

@@ -34,7 +34,7 @@ class LocalSchedulesTests {
     void noNameIsTheOwnerOfApplicationsWithoutOne() {
         for (String name : List.of("?", "%3F", "application", "-", "*")) {
             assertThat(of(name).owner()).isNotEqualTo(of(" ").owner());
-            assertThat(new ScheduleRecord(1, 0, 0, 0, 0, 0, false, of(name).owner(), "").application()).isEqualTo(name);
+            assertThat(new ScheduleState(1, 0, 0, 0, 0, 0, false, of(name).owner(), "").application()).isEqualTo(name);
         }
     }
 

@@ -14,7 +14,7 @@ import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.ScheduleSkip;
 import io.delayqueue.SkipReason;
 import io.delayqueue.store.envelope.EnvelopeCodec;
-import io.delayqueue.store.schedule.ScheduleRecord.Position;
+import io.delayqueue.store.schedule.ScheduleState.Position;
 import io.delayqueue.store.schedule.StepPlanner.Problems;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
@@ -34,14 +34,14 @@ class StepPlannerTests {
 
     private final StepPlanner planner = new StepPlanner(this.codec, LocalSchedules.MISFIRE_THRESHOLD);
 
-    private ScheduleRecord hourly(UnaryOperator<ScheduleDefinition.Builder> settings) {
+    private ScheduleState hourly(UnaryOperator<ScheduleDefinition.Builder> settings) {
         ScheduleDefinition definition = settings.apply(ScheduleDefinition.fixedRate("hourly", HOUR)).build();
         long first = START.toEpochMilli();
-        return new ScheduleRecord(1, first, ScheduleRecord.NONE, first, 0, 0, false, "",
+        return new ScheduleState(1, first, ScheduleState.NONE, first, 0, 0, false, "",
                 this.codec.write(definition, "\"text\""));
     }
 
-    private List<ScheduleStep> plan(ScheduleRecord state, Duration afterStart) {
+    private List<ScheduleStep> plan(ScheduleState state, Duration afterStart) {
         return this.planner.plan(Map.of("hourly", state), START.plus(afterStart), () -> 0.5, Problems.IGNORED);
     }
 
@@ -50,9 +50,9 @@ class StepPlannerTests {
     }
 
     /** Applies steps as the store does, until nothing is due. */
-    private Result run(ScheduleRecord state, Duration afterStart) {
+    private Result run(ScheduleState state, Duration afterStart) {
         Result result = new Result(new ArrayList<>(), new ArrayList<>());
-        ScheduleRecord current = state;
+        ScheduleState current = state;
         for (List<ScheduleStep> steps = plan(current, afterStart); !steps.get(0).isPostponement(); steps = plan(current,
                 afterStart)) {
             for (ScheduleStep step : steps) {
@@ -76,15 +76,15 @@ class StepPlannerTests {
 
     @Test
     void nothingIsSentBeforeItsTime() {
-        ScheduleRecord state = hourly((builder) -> builder);
+        ScheduleState state = hourly((builder) -> builder);
 
         assertThat(plan(state, Duration.ofMillis(-1))).containsExactly(ScheduleStep.postpone("hourly", state));
     }
 
     @Test
     void anOccurrenceHasTheNominalTimeAndTheOnesBeforeAndAfterIt() {
-        ScheduleRecord first = hourly((builder) -> builder.timeToLive(HOUR).priority(7));
-        ScheduleRecord state = first.sent(new Position(hour(1).toEpochMilli(), START.toEpochMilli(), 1));
+        ScheduleState first = hourly((builder) -> builder.timeToLive(HOUR).priority(7));
+        ScheduleState state = first.sent(new Position(hour(1).toEpochMilli(), START.toEpochMilli(), 1));
 
         assertThat(plan(state, HOUR.plusMillis(3))).singleElement().satisfies((step) -> {
             assertThat(step.to()).isEqualTo(new Position(hour(2).toEpochMilli(), START.toEpochMilli(), 2));
@@ -96,7 +96,7 @@ class StepPlannerTests {
                 assertThat(message.timeToLive()).isEqualTo(HOUR);
                 assertThat(message.group()).isNull();
                 assertThat(EnvelopeCodec.text(ENVELOPES.read(message.envelope()))).isEqualTo("\"text\"");
-                assertThat(Occurrences.of(message.id(), ENVELOPES.read(message.envelope()).headers()))
+                assertThat(OccurrenceIds.of(message.id(), ENVELOPES.read(message.envelope()).headers()))
                     .isEqualTo(new io.delayqueue.ScheduledOccurrence("hourly", hour(1), START, hour(2)));
             });
             assertThat(step.occurrence().validUntil()).isEqualTo(hour(1).plusSeconds(60).toEpochMilli());
@@ -134,8 +134,7 @@ class StepPlannerTests {
             .catchUpLimit(1_000)
             .build();
         long first = START.toEpochMilli();
-        ScheduleRecord state = new ScheduleRecord(1, first, 0, first, 0, 0, false, "",
-                this.codec.write(definition, "1"));
+        ScheduleState state = new ScheduleState(1, first, 0, first, 0, 0, false, "", this.codec.write(definition, "1"));
 
         Result result = run(state, Duration.ofDays(1));
 
@@ -152,7 +151,7 @@ class StepPlannerTests {
 
     @Test
     void anOccurrenceIsSkippedWhenItsTimeToLiveIsOver() {
-        ScheduleRecord state = hourly(
+        ScheduleState state = hourly(
                 (builder) -> builder.misfire(MisfirePolicy.ALL).timeToLive(Duration.ofMinutes(90)));
 
         assertThat(run(state, HOUR.multipliedBy(3)))
@@ -163,7 +162,7 @@ class StepPlannerTests {
 
     @Test
     void theIdThatMustNotBeHeldIsTheLastOneOrThatOfTheLimit() {
-        ScheduleRecord state = hourly((builder) -> builder.overlap(OverlapPolicy.SKIP).catchUpLimit(2));
+        ScheduleState state = hourly((builder) -> builder.overlap(OverlapPolicy.SKIP).catchUpLimit(2));
         List<String> last = new ArrayList<>();
         List<String> backlog = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
@@ -173,22 +172,22 @@ class StepPlannerTests {
             state = state.sent(step.to());
         }
 
-        assertThat(last).containsExactly(null, Occurrences.id("hourly", hour(0).toEpochMilli()),
-                Occurrences.id("hourly", hour(1).toEpochMilli()), Occurrences.id("hourly", hour(2).toEpochMilli()));
-        assertThat(backlog).containsExactly(null, null, Occurrences.id("hourly", hour(0).toEpochMilli()),
-                Occurrences.id("hourly", hour(1).toEpochMilli()));
+        assertThat(last).containsExactly(null, OccurrenceIds.id("hourly", hour(0).toEpochMilli()),
+                OccurrenceIds.id("hourly", hour(1).toEpochMilli()), OccurrenceIds.id("hourly", hour(2).toEpochMilli()));
+        assertThat(backlog).containsExactly(null, null, OccurrenceIds.id("hourly", hour(0).toEpochMilli()),
+                OccurrenceIds.id("hourly", hour(1).toEpochMilli()));
     }
 
     @Test
     void occurrencesAreAGroupIfTheyQueue() {
-        ScheduleRecord state = hourly((builder) -> builder.overlap(OverlapPolicy.QUEUE));
+        ScheduleState state = hourly((builder) -> builder.overlap(OverlapPolicy.QUEUE));
 
         assertThat(plan(state, Duration.ZERO).get(0).occurrence().message().group()).isEqualTo("@hourly");
     }
 
     @Test
     void jitterDelaysAnOccurrenceAndNotTheChain() {
-        ScheduleRecord state = hourly((builder) -> builder.jitter(Duration.ofMinutes(10)));
+        ScheduleState state = hourly((builder) -> builder.jitter(Duration.ofMinutes(10)));
 
         ScheduleStep step = this.planner.plan(Map.of("hourly", state), START, () -> 1, Problems.IGNORED).get(0);
 
@@ -200,12 +199,11 @@ class StepPlannerTests {
 
     @Test
     void aScheduleThatIsNotReadableIsPostponedAndDoesNotStopOthers() {
-        ScheduleRecord good = hourly((builder) -> builder);
-        Map<String, ScheduleRecord> due = new LinkedHashMap<>(Map.of("state", ScheduleRecord.UNREADABLE));
+        ScheduleState good = hourly((builder) -> builder);
+        Map<String, ScheduleState> due = new LinkedHashMap<>(Map.of("state", ScheduleState.UNREADABLE));
         for (String definition : List.of("", "{\"cron\":1}\n1", "{\"fixedRate\":1e300}\n1",
                 "{\"cron\":\"@daily\",\"zone\":\"Mars/Utopia\"}\n1", "{\"cron\":\"@daily\",\"misfire\":\"NEW\"}\n1")) {
-            due.put("bad" + due.size(),
-                    new ScheduleRecord(1, good.next(), 0, good.next(), 0, 0, false, "", definition));
+            due.put("bad" + due.size(), new ScheduleState(1, good.next(), 0, good.next(), 0, 0, false, "", definition));
         }
         List<String> problems = new ArrayList<>();
         due.put("hourly", good);
@@ -221,15 +219,15 @@ class StepPlannerTests {
     void aCallComputesABoundedNumberOfTimes() {
         String definition = this.codec.write(ScheduleDefinition.cron("c", "* * * * * *").build(), "1");
         long first = START.toEpochMilli();
-        Map<String, ScheduleRecord> due = new LinkedHashMap<>();
+        Map<String, ScheduleState> due = new LinkedHashMap<>();
         for (int i = 0; i < 100; i++) {
-            due.put("c" + i, new ScheduleRecord(1, first, 0, first, 0, 0, false, "", definition));
+            due.put("c" + i, new ScheduleState(1, first, 0, first, 0, 0, false, "", definition));
         }
 
         List<ScheduleStep> steps = this.planner.plan(due, START.plus(Duration.ofDays(1)), () -> 0.5, Problems.IGNORED);
 
-        assertThat(steps.stream().mapToLong((step) -> step.skip().count()).sum())
-            .isBetween((long) OccurrencePlan.MAX_PASSED, StepPlanner.MAX_COMPUTED + (long) OccurrencePlan.MAX_PASSED);
+        assertThat(steps.stream().mapToLong((step) -> step.skip().count()).sum()).isBetween(
+                (long) OccurrenceDecider.MAX_PASSED, StepPlanner.MAX_COMPUTED + (long) OccurrenceDecider.MAX_PASSED);
     }
 
     @Test

@@ -10,7 +10,7 @@ import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.ScheduleOperations;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.store.schedule.ScheduleChange;
-import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.ScheduleState;
 import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.web.consume.ApiServer;
 import io.delayqueue.web.consume.ApiServer.Reply;
@@ -65,7 +65,7 @@ class ScheduleRoutesTests {
         long due = Instant.now().plus(Duration.ofDays(1)).toEpochMilli();
         store
             .change(queue,
-                    new ScheduleChange("broken", null, new ScheduleRecord(1, due, 0, due, 0, 0, false, "", "{}\n1"),
+                    new ScheduleChange("broken", null, new ScheduleState(1, due, 0, due, 0, 0, false, "", "{}\n1"),
                             null, null))
             .join();
 

@@ -13,7 +13,7 @@ import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.Offer;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.schedule.ScheduleChange;
-import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.ScheduleState;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.ScheduleStep.Occurrence;
 import io.delayqueue.store.schedule.StepOutcome;
@@ -62,11 +62,11 @@ public abstract class OccurrenceRowCases extends StoreCases {
         this.dq.changes(JOURNAL);
     }
 
-    private boolean change(@Nullable ScheduleRecord from, @Nullable ScheduleRecord to) {
+    private boolean change(@Nullable ScheduleState from, @Nullable ScheduleState to) {
         return this.contract.schedules().change(QUEUE.queue(), new ScheduleChange(NAME, from, to, null, null)).join();
     }
 
-    private ScheduleRecord state() {
+    private ScheduleState state() {
         return this.contract.schedules().find(QUEUE.queue(), NAME).join().state();
     }
 
@@ -123,7 +123,7 @@ public abstract class OccurrenceRowCases extends StoreCases {
     void aRowEndsIfItsOccurrenceIsSkipped() {
         fire(recorded(send(fresh()), 7));
         this.dq.advance(MINUTE);
-        ScheduleRecord state = state();
+        ScheduleState state = state();
 
         assertThat(fire(recorded(send(state, null, id(0), null), 8)))
             .isEqualTo(StepOutcome.skipped(SkipReason.OVERLAP));
@@ -137,7 +137,7 @@ public abstract class OccurrenceRowCases extends StoreCases {
     @Test
     void aRowEndsIfItsOccurrenceIsEarlyOrTheDecisionOutdated() {
         fire(recorded(send(fresh()), 7));
-        ScheduleRecord state = state();
+        ScheduleState state = state();
 
         assertThat(fire(recorded(send(state), 8))).isEqualTo(StepOutcome.EARLY);
         this.dq.advance(MINUTE.plusMillis(2));
@@ -183,7 +183,7 @@ public abstract class OccurrenceRowCases extends StoreCases {
         assertThat(state()).isEqualTo(fresh());
         assertThat(fire(recorded(send(fresh()), 7))).isEqualTo(StepOutcome.SENT);
         this.dq.advance(MINUTE);
-        ScheduleRecord state = state();
+        ScheduleState state = state();
         assertThat(fire(ScheduleValues.skip(state, SkipReason.MISFIRE, 1)))
             .isEqualTo(StepOutcome.skipped(SkipReason.MISFIRE));
         ledger(false);

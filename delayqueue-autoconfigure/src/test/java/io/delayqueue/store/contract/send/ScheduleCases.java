@@ -14,15 +14,15 @@ import io.delayqueue.fixtures.store.StoreCases;
 import io.delayqueue.fixtures.store.WakeUpProbe;
 import io.delayqueue.fixtures.store.StoreFixture;
 import io.delayqueue.store.Lease;
-import io.delayqueue.store.schedule.Firing;
+import io.delayqueue.store.schedule.FireResult;
 import io.delayqueue.store.schedule.ScheduleChange;
 import io.delayqueue.store.schedule.ScheduleCursor;
-import io.delayqueue.store.schedule.ScheduleRecord;
+import io.delayqueue.store.schedule.ScheduleState;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.SkipLog;
 import io.delayqueue.store.schedule.StepOutcome;
-import io.delayqueue.store.schedule.StoredSchedule;
-import io.delayqueue.store.schedule.StoredSchedulePage;
+import io.delayqueue.store.schedule.ScheduleSnapshot;
+import io.delayqueue.store.schedule.ScheduleSnapshotPage;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -57,16 +57,16 @@ public abstract class ScheduleCases extends StoreCases {
 
     @AfterEach
     void removeAll() {
-        for (List<StoredSchedule> left = list(); !left.isEmpty(); left = list()) {
+        for (List<ScheduleSnapshot> left = list(); !left.isEmpty(); left = list()) {
             left.forEach((schedule) -> change(new ScheduleChange(schedule.name(), schedule.state(), null, null, null)));
         }
     }
 
-    private Firing fire(ScheduleStep... steps) {
+    private FireResult fire(ScheduleStep... steps) {
         return fire(NODE, steps);
     }
 
-    private Firing fire(@Nullable String node, ScheduleStep... steps) {
+    private FireResult fire(@Nullable String node, ScheduleStep... steps) {
         return this.contract.schedules().fire(QUEUE.queue(), node, List.of(steps)).join();
     }
 
@@ -74,19 +74,19 @@ public abstract class ScheduleCases extends StoreCases {
         return this.contract.schedules().change(QUEUE.queue(), change).join();
     }
 
-    private boolean put(@Nullable ScheduleRecord expected, ScheduleRecord state) {
+    private boolean put(@Nullable ScheduleState expected, ScheduleState state) {
         return change(new ScheduleChange(NAME, expected, state, null, null));
     }
 
-    private StoredSchedule find() {
+    private ScheduleSnapshot find() {
         return this.contract.schedules().find(QUEUE.queue(), NAME).join();
     }
 
-    private List<StoredSchedule> list() {
+    private List<ScheduleSnapshot> list() {
         return this.contract.schedules().list(QUEUE.queue(), null, 100).join().schedules();
     }
 
-    private static ScheduleRecord sent(ScheduleRecord from, int minute) {
+    private static ScheduleState sent(ScheduleState from, int minute) {
         return from.sent(position(minute));
     }
 
@@ -96,7 +96,7 @@ public abstract class ScheduleCases extends StoreCases {
         assertThat(put(null, fresh())).isTrue();
         assertThat(put(null, fresh())).isFalse();
 
-        assertThat(find()).isEqualTo(new StoredSchedule(NAME, fresh(), SkipLog.EMPTY, at(0), null));
+        assertThat(find()).isEqualTo(new ScheduleSnapshot(NAME, fresh(), SkipLog.EMPTY, at(0), null));
         assertThat(list()).containsExactly(find());
     }
 
@@ -104,9 +104,10 @@ public abstract class ScheduleCases extends StoreCases {
     void sendsItsOccurrenceAndAdvances() {
         put(null, fresh());
 
-        assertThat(fire()).isEqualTo(new Firing(at(0), instant(0), null, null, 1, List.of(), Map.of(NAME, fresh())));
+        assertThat(fire())
+            .isEqualTo(new FireResult(at(0), instant(0), null, null, 1, List.of(), Map.of(NAME, fresh())));
         assertThat(fire(send(fresh())))
-            .isEqualTo(new Firing(at(0), instant(1), NODE, at(0), 1, List.of(StepOutcome.SENT), Map.of()));
+            .isEqualTo(new FireResult(at(0), instant(1), NODE, at(0), 1, List.of(StepOutcome.SENT), Map.of()));
         assertThat(find().state()).isEqualTo(sent(fresh(), 1));
         assertThat(this.dq.claim().messages()).singleElement().satisfies((message) -> {
             assertThat(message.lease().id()).isEqualTo(id(0));
@@ -136,7 +137,7 @@ public abstract class ScheduleCases extends StoreCases {
 
         assertThat(fire("node1", send(fresh())).outcomes()).containsExactly(StepOutcome.SENT);
         assertThat(fire("node2", send(fresh())))
-            .isEqualTo(new Firing(at(0), instant(1), "node1", at(0), 1, List.of(StepOutcome.STALE), Map.of()));
+            .isEqualTo(new FireResult(at(0), instant(1), "node1", at(0), 1, List.of(StepOutcome.STALE), Map.of()));
         assertThat(this.dq.drained()).containsExactly(id(0));
         assertThat(fire("node2", send(fresh())).outcomes()).containsExactly(StepOutcome.STALE);
         assertThat(this.dq.drained()).isEmpty();
@@ -164,8 +165,8 @@ public abstract class ScheduleCases extends StoreCases {
     void appliesSeveralStepsInTheirOrder() {
         put(null, fresh());
         this.dq.advance(MINUTE.multipliedBy(5));
-        ScheduleRecord one = sent(fresh(), 1);
-        ScheduleRecord three = one.skipped(position(3));
+        ScheduleState one = sent(fresh(), 1);
+        ScheduleState three = one.skipped(position(3));
 
         assertThat(fire(send(fresh()), skip(one, SkipReason.MISFIRE, 2), send(three), send(three)).outcomes())
             .containsExactly(StepOutcome.SENT, StepOutcome.skipped(SkipReason.MISFIRE), StepOutcome.SENT,
@@ -178,11 +179,11 @@ public abstract class ScheduleCases extends StoreCases {
     void isNeverEarly() {
         put(null, fresh());
         fire(send(fresh()));
-        ScheduleRecord state = sent(fresh(), 1);
+        ScheduleState state = sent(fresh(), 1);
         this.dq.advance(MINUTE.minusNanos(1_000));
 
         assertThat(fire(send(state)))
-            .isEqualTo(new Firing(at(59.999999), instant(1), NODE, at(0), 1, List.of(StepOutcome.EARLY), Map.of()));
+            .isEqualTo(new FireResult(at(59.999999), instant(1), NODE, at(0), 1, List.of(StepOutcome.EARLY), Map.of()));
         this.dq.advance(Duration.ofNanos(1_000));
         assertThat(fire(send(state)).outcomes()).containsExactly(StepOutcome.SENT);
     }
@@ -214,7 +215,7 @@ public abstract class ScheduleCases extends StoreCases {
 
         assertThat(fire(skip(fresh(), SkipReason.MISFIRE, 3)).outcomes())
             .containsExactly(StepOutcome.skipped(SkipReason.MISFIRE));
-        ScheduleRecord state = fresh().skipped(position(3));
+        ScheduleState state = fresh().skipped(position(3));
         assertThat(find().state()).isEqualTo(state);
         assertThat(find().skips()).isEqualTo(new SkipLog(Map.of(SkipReason.MISFIRE, 3L),
                 List.of(new ScheduleSkip(SkipReason.MISFIRE, instant(0), instant(2), 3))));
@@ -224,10 +225,10 @@ public abstract class ScheduleCases extends StoreCases {
     void joinsSkipsUntilAnOccurrenceIsSent() {
         put(null, fresh());
         this.dq.advance(MINUTE.multipliedBy(10));
-        ScheduleRecord one = fresh().skipped(position(1));
-        ScheduleRecord two = one.skipped(position(2));
-        ScheduleRecord three = sent(two, 3);
-        ScheduleRecord four = three.skipped(position(4));
+        ScheduleState one = fresh().skipped(position(1));
+        ScheduleState two = one.skipped(position(2));
+        ScheduleState three = sent(two, 3);
+        ScheduleState four = three.skipped(position(4));
 
         fire(skip(fresh(), SkipReason.MISFIRE, 1), skip(one, SkipReason.MISFIRE, 1), send(two),
                 skip(three, SkipReason.MISFIRE, 1), skip(four, SkipReason.PAUSED, 1));
@@ -242,7 +243,7 @@ public abstract class ScheduleCases extends StoreCases {
     void keepsTheLastSkips() {
         put(null, fresh());
         this.dq.advance(MINUTE.multipliedBy(50));
-        ScheduleRecord state = fresh();
+        ScheduleState state = fresh();
         for (int i = 0; i < 30; i++) {
             SkipReason reason = (i % 2 == 0) ? SkipReason.MISFIRE : SkipReason.PAUSED;
             fire(skip(state, reason, 1));
@@ -259,7 +260,7 @@ public abstract class ScheduleCases extends StoreCases {
     void skipsWhileTheLastOccurrenceIsHeld() {
         put(null, fresh());
         fire(send(fresh()));
-        ScheduleRecord state = sent(fresh(), 1);
+        ScheduleState state = sent(fresh(), 1);
         this.dq.advance(MINUTE);
 
         assertThat(fire(send(state, null, id(0), null)).outcomes())
@@ -275,7 +276,7 @@ public abstract class ScheduleCases extends StoreCases {
         fire(send(fresh()));
         Lease lease = this.dq.claimOne();
         this.dq.advance(MINUTE);
-        ScheduleRecord state = sent(fresh(), 1);
+        ScheduleState state = sent(fresh(), 1);
 
         assertThat(fire(send(state, null, id(0), null)).outcomes())
             .containsExactly(StepOutcome.skipped(SkipReason.OVERLAP));
@@ -300,7 +301,7 @@ public abstract class ScheduleCases extends StoreCases {
         put(null, fresh());
         fire(send(fresh()));
         this.dq.advance(MINUTE);
-        ScheduleRecord state = sent(fresh(), 1);
+        ScheduleState state = sent(fresh(), 1);
 
         assertThat(fire(send(state, null, null, id(0))).outcomes())
             .containsExactly(StepOutcome.skipped(SkipReason.BACKLOG));
@@ -388,14 +389,14 @@ public abstract class ScheduleCases extends StoreCases {
             change(new ScheduleChange(name, null, fresh(), null, null));
         }
         change(new ScheduleChange("later", null, fresh().skipped(position(5)), null, null));
-        change(new ScheduleChange("never", null,
-                fresh().skipped(new ScheduleRecord.Position(ScheduleRecord.NONE, 0, 0)), null, null));
+        change(new ScheduleChange("never", null, fresh().skipped(new ScheduleState.Position(ScheduleState.NONE, 0, 0)),
+                null, null));
 
-        assertThat(list()).extracting(StoredSchedule::name).containsExactly("a", "b", "c", "later", "never");
+        assertThat(list()).extracting(ScheduleSnapshot::name).containsExactly("a", "b", "c", "later", "never");
         assertThat(page(new ScheduleCursor(fresh().next(), "a"), 2)).containsExactly("b", "c");
         assertThat(page(new ScheduleCursor(fresh().next(), "bb"), 2)).containsExactly("c", "later");
         assertThat(page(new ScheduleCursor(fresh().next() + 1, "a"), 9)).containsExactly("later", "never");
-        assertThat(page(new ScheduleCursor(ScheduleRecord.NONE, "never"), 9)).isEmpty();
+        assertThat(page(new ScheduleCursor(ScheduleState.NONE, "never"), 9)).isEmpty();
     }
 
     @Test
@@ -406,7 +407,7 @@ public abstract class ScheduleCases extends StoreCases {
         assertThat(fire(ScheduleStep.postpone(NAME, fresh().paused(true))).outcomes())
             .containsExactly(StepOutcome.STALE);
         assertThat(fire(ScheduleStep.postpone(NAME, fresh())))
-            .isEqualTo(new Firing(at(0), instant(1), null, null, 2, List.of(StepOutcome.POSTPONED), Map.of()));
+            .isEqualTo(new FireResult(at(0), instant(1), null, null, 2, List.of(StepOutcome.POSTPONED), Map.of()));
 
         assertThat(find().state()).isEqualTo(fresh());
         ScheduleCursor next = this.contract.schedules().list(QUEUE.queue(), null, 1).join().next();
@@ -417,7 +418,7 @@ public abstract class ScheduleCases extends StoreCases {
 
     @Test
     void isTriedAtItsTimeIfThatIsLater() {
-        ScheduleRecord later = fresh().skipped(position(5));
+        ScheduleState later = fresh().skipped(position(5));
         put(null, later);
 
         assertThat(fire(ScheduleStep.postpone(NAME, later)).nextAt()).isEqualTo(instant(5));
@@ -429,7 +430,7 @@ public abstract class ScheduleCases extends StoreCases {
             .join()
             .schedules()
             .stream()
-            .map(StoredSchedule::name)
+            .map(ScheduleSnapshot::name)
             .toList();
     }
 
@@ -438,13 +439,13 @@ public abstract class ScheduleCases extends StoreCases {
         String definition = "{}\n\"%s\"".formatted("x".repeat(20_000));
         List<String> names = IntStream.range(0, 80).mapToObj("s%02d"::formatted).toList();
         names.forEach((name) -> change(new ScheduleChange(name, null,
-                new ScheduleRecord(1, minute(name.equals("s79") ? -1 : 0), 0, 0, 0, 0, false, "", definition), null,
+                new ScheduleState(1, minute(name.equals("s79") ? -1 : 0), 0, 0, 0, 0, false, "", definition), null,
                 null)));
 
         List<String> listed = new ArrayList<>();
         ScheduleCursor next = null;
         do {
-            StoredSchedulePage page = this.contract.schedules().list(QUEUE.queue(), next, 70).join();
+            ScheduleSnapshotPage page = this.contract.schedules().list(QUEUE.queue(), next, 70).join();
             assertThat(page.schedules()).hasSizeBetween(1, 70);
             page.schedules().forEach((schedule) -> listed.add(schedule.name()));
             next = page.next();
@@ -456,11 +457,11 @@ public abstract class ScheduleCases extends StoreCases {
 
     @Test
     void withoutANextTimeIsNeverDue() {
-        ScheduleRecord ended = fresh().skipped(new ScheduleRecord.Position(ScheduleRecord.NONE, 0, 0));
+        ScheduleState ended = fresh().skipped(new ScheduleState.Position(ScheduleState.NONE, 0, 0));
         put(null, ended);
         this.dq.advance(Duration.ofDays(36_500));
 
-        Firing firing = fire(send(ended));
+        FireResult firing = fire(send(ended));
         assertThat(firing.outcomes()).containsExactly(StepOutcome.EARLY);
         assertThat(firing.nextAt()).isNull();
         assertThat(firing.due()).isEmpty();

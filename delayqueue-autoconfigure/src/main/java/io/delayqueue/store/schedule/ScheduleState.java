@@ -23,14 +23,14 @@ import org.jspecify.annotations.Nullable;
  * @param owner the application that declares it, encoded; empty if a call has put it
  * @param definition as {@link DefinitionCodec} writes it; opaque to the store
  */
-public record ScheduleRecord(long generation, long next, long last, long tail, int ahead, long sent, boolean paused,
+public record ScheduleState(long generation, long next, long last, long tail, int ahead, long sent, boolean paused,
         String owner, String definition) {
 
     /** Stands for a time or a generation that does not exist. */
     public static final long NONE = 0;
 
     /** Stands for a stored state that is not readable; it can be replaced and removed. */
-    public static final ScheduleRecord UNREADABLE = new ScheduleRecord(NONE, NONE, NONE, NONE, 0, 0, false, "", "");
+    public static final ScheduleState UNREADABLE = new ScheduleState(NONE, NONE, NONE, NONE, 0, 0, false, "", "");
 
     /** Owner of schedules of applications without a name; no name has this form. */
     static final String UNNAMED = "?";
@@ -46,13 +46,13 @@ public record ScheduleRecord(long generation, long next, long last, long tail, i
      * Parses the stored form.
      * @throws IllegalArgumentException if it is not valid
      */
-    public static ScheduleRecord parse(String text) {
+    public static ScheduleState parse(String text) {
         Matcher fields = FORM.matcher(text);
         if (!fields.matches()) {
             throw new IllegalArgumentException(
                     "A stored schedule of %d characters is not readable".formatted(text.length()));
         }
-        return new ScheduleRecord(Long.parseLong(fields.group(1)), Long.parseLong(fields.group(2)),
+        return new ScheduleState(Long.parseLong(fields.group(1)), Long.parseLong(fields.group(2)),
                 Long.parseLong(fields.group(3)), Long.parseLong(fields.group(4)), Integer.parseInt(fields.group(5)),
                 Long.parseLong(fields.group(6)), fields.group(7).equals("p"), fields.group(8), fields.group(9));
     }
@@ -89,26 +89,26 @@ public record ScheduleRecord(long generation, long next, long last, long tail, i
     }
 
     /** Returns this state after one occurrence was sent. */
-    public ScheduleRecord sent(Position to) {
-        return new ScheduleRecord(this.generation, to.next(), this.next, to.tail(), to.ahead(), this.sent + 1,
+    public ScheduleState sent(Position to) {
+        return new ScheduleState(this.generation, to.next(), this.next, to.tail(), to.ahead(), this.sent + 1,
                 this.paused, this.owner, this.definition);
     }
 
     /** Returns this state after occurrences were skipped. */
-    public ScheduleRecord skipped(Position to) {
-        return new ScheduleRecord(this.generation, to.next(), this.last, to.tail(), to.ahead(), this.sent, this.paused,
+    public ScheduleState skipped(Position to) {
+        return new ScheduleState(this.generation, to.next(), this.last, to.tail(), to.ahead(), this.sent, this.paused,
                 this.owner, this.definition);
     }
 
     /** Returns the next generation, paused or not. */
-    public ScheduleRecord paused(boolean paused) {
-        return new ScheduleRecord(this.generation + 1, this.next, this.last, this.tail, this.ahead, this.sent, paused,
+    public ScheduleState paused(boolean paused) {
+        return new ScheduleState(this.generation + 1, this.next, this.last, this.tail, this.ahead, this.sent, paused,
                 this.owner, this.definition);
     }
 
     /** Returns the next generation, with another definition. */
-    public ScheduleRecord redefined(Position to, String owner, String definition) {
-        return new ScheduleRecord(this.generation + 1, to.next(), this.last, to.tail(), to.ahead(), this.sent,
+    public ScheduleState redefined(Position to, String owner, String definition) {
+        return new ScheduleState(this.generation + 1, to.next(), this.last, to.tail(), to.ahead(), this.sent,
                 this.paused, owner, definition);
     }
 

@@ -14,6 +14,6 @@ import org.jspecify.annotations.Nullable;
  * @param declaredAt when a node of the application that declares it called last;
  * {@code null} if none has, or if a call has put it
  */
-public record StoredSchedule(String name, @Nullable ScheduleRecord state, SkipLog skips, Instant now,
+public record ScheduleSnapshot(String name, @Nullable ScheduleState state, SkipLog skips, Instant now,
         @Nullable Instant declaredAt) {
 }

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Names the messages of schedules: the id has the schedule and the nominal time, stored
  * headers have the occurrences before and after it.
  */
-public final class Occurrences {
+public final class OccurrenceIds {
 
     private static final String PREVIOUS = DelayQueueHeaders.PREFIX + "previous";
 
@@ -26,7 +26,7 @@ public final class Occurrences {
     private static final Pattern ID = Pattern
         .compile(MessageLimits.RESERVED_PREFIX + "([^@]{1,100})@(\\d{1,15})(?:" + TRIGGERED + ")?");
 
-    private Occurrences() {
+    private OccurrenceIds() {
     }
 
     /** Returns the id of the occurrence of a nominal time, ms. */
@@ -53,7 +53,7 @@ public final class Occurrences {
     }
 
     private static void put(Map<String, String> headers, String name, long millis) {
-        if (millis != ScheduleRecord.NONE) {
+        if (millis != ScheduleState.NONE) {
             headers.put(name, Long.toString(millis));
         }
     }

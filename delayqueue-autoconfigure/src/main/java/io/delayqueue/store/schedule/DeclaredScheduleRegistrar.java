@@ -20,9 +20,9 @@ import org.slf4j.LoggerFactory;
  * declares them, and stores those whose declarations apply. A schedule that the store has
  * lost is stored again, and the times in between are recorded. Thread-safe.
  */
-public final class DeclarationAsserter {
+public final class DeclaredScheduleRegistrar {
 
-    private static final Logger logger = LoggerFactory.getLogger(DeclarationAsserter.class);
+    private static final Logger logger = LoggerFactory.getLogger(DeclaredScheduleRegistrar.class);
 
     private final LocalSchedules schedules;
 
@@ -40,7 +40,8 @@ public final class DeclarationAsserter {
      * @param events receives the occurrences that declarations decide about
      * @param executor computes times
      */
-    public DeclarationAsserter(LocalSchedules schedules, QueueName queue, OccurrenceEvents events, Executor executor) {
+    public DeclaredScheduleRegistrar(LocalSchedules schedules, QueueName queue, OccurrenceEvents events,
+            Executor executor) {
         this.schedules = schedules;
         this.changer = new ScheduleChanger(schedules, events, executor);
         this.queue = queue;
@@ -98,7 +99,7 @@ public final class DeclarationAsserter {
         if (standing != Standing.WINS) {
             return CompletableFuture.completedFuture(null);
         }
-        return this.changer.declare(this.queue, declaration, this.next.getOrDefault(name, ScheduleRecord.NONE))
+        return this.changer.declare(this.queue, declaration, this.next.getOrDefault(name, ScheduleState.NONE))
             .thenAccept((state) -> state.ifPresentOrElse((stored) -> {
                 this.next.put(name, stored.next());
                 this.rejected.remove(name);

@@ -19,6 +19,6 @@ import org.jspecify.annotations.Nullable;
  * @param due schedules that are due after the steps, by their names, the one that has
  * been due for longest first
  */
-public record Firing(Instant now, @Nullable Instant nextAt, @Nullable String firingNode, @Nullable Instant firedAt,
-        long count, List<StepOutcome> outcomes, Map<String, ScheduleRecord> due) {
+public record FireResult(Instant now, @Nullable Instant nextAt, @Nullable String firingNode, @Nullable Instant firedAt,
+        long count, List<StepOutcome> outcomes, Map<String, ScheduleState> due) {
 }

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  * @param next the position after which the next page starts; {@code null} if there are no
  * more
  */
-public record StoredSchedulePage(List<StoredSchedule> schedules, @Nullable ScheduleCursor next) {
+public record ScheduleSnapshotPage(List<ScheduleSnapshot> schedules, @Nullable ScheduleCursor next) {
 
-    public StoredSchedulePage {
+    public ScheduleSnapshotPage {
         schedules = List.copyOf(schedules);
     }
 

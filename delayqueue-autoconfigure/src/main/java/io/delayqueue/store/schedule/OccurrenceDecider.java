@@ -12,17 +12,17 @@ import io.delayqueue.ScheduleSkip;
 import io.delayqueue.SkipReason;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
-import io.delayqueue.store.schedule.ScheduleRecord.Position;
+import io.delayqueue.store.schedule.ScheduleState.Position;
 import io.delayqueue.store.schedule.ScheduleStep.Occurrence;
 import org.jspecify.annotations.Nullable;
 
-import static io.delayqueue.store.schedule.ScheduleRecord.NONE;
+import static io.delayqueue.store.schedule.ScheduleState.NONE;
 
 /**
  * Decides about the due occurrences of one schedule at one moment, in their order. Times
  * are in milliseconds since the epoch. Not thread-safe.
  */
-final class OccurrencePlan {
+final class OccurrenceDecider {
 
     /**
      * Maximum number of occurrences that one step passes, so that a schedule that was
@@ -55,7 +55,7 @@ final class OccurrencePlan {
      * Creates the plan.
      * @throws IllegalArgumentException if the definition is not readable
      */
-    OccurrencePlan(String name, ScheduleRecord state, DefinitionCodec codec, long threshold, Instant now) {
+    OccurrenceDecider(String name, ScheduleState state, DefinitionCodec codec, long threshold, Instant now) {
         this.name = name;
         this.definition = codec.readSettings(name, state.definition());
         this.codec = codec;
@@ -80,7 +80,7 @@ final class OccurrencePlan {
      * skipped for the same reason.
      * @param from the state, whose next occurrence is due
      */
-    ScheduleStep step(ScheduleRecord from, DoubleSupplier random) {
+    ScheduleStep step(ScheduleState from, DoubleSupplier random) {
         SkipReason reason = reasonToSkip(from.next());
         return (reason != null) ? skip(from, reason) : send(from, random);
     }
@@ -133,7 +133,7 @@ final class OccurrencePlan {
                 : this.definition.nextAfter(Instant.ofEpochMilli(nominal)).map(Instant::toEpochMilli).orElse(NONE);
     }
 
-    private ScheduleStep skip(ScheduleRecord from, SkipReason reason) {
+    private ScheduleStep skip(ScheduleState from, SkipReason reason) {
         Position to = from.position();
         long last;
         int count = 0;
@@ -147,25 +147,25 @@ final class OccurrencePlan {
                 new ScheduleSkip(reason, Instant.ofEpochMilli(from.next()), Instant.ofEpochMilli(last), count));
     }
 
-    private ScheduleStep send(ScheduleRecord from, DoubleSupplier random) {
+    private ScheduleStep send(ScheduleState from, DoubleSupplier random) {
         Position to = advanced(from.position());
         Position here = trimmed(from.position());
         String lastId = (this.definition.overlap() == OverlapPolicy.SKIP && from.last() != NONE)
-                ? Occurrences.id(this.name, from.last()) : null;
-        String backlogId = (here.ahead() == this.definition.catchUpLimit()) ? Occurrences.id(this.name, here.tail())
+                ? OccurrenceIds.id(this.name, from.last()) : null;
+        String backlogId = (here.ahead() == this.definition.catchUpLimit()) ? OccurrenceIds.id(this.name, here.tail())
                 : null;
         return ScheduleStep.send(this.name, from, to,
                 new Occurrence(message(from, to.next(), random), validUntil(from.next()), lastId, backlogId));
     }
 
-    private NewMessage message(ScheduleRecord from, long next, DoubleSupplier random) {
+    private NewMessage message(ScheduleState from, long next, DoubleSupplier random) {
         long nominal = from.next();
         double share = Math.abs(2 * random.getAsDouble() - 1);
         long jitter = (long) (this.definition.jitter().toMillis() * share);
-        byte[] envelope = this.codec.envelope(this.payload, Occurrences.headers(from.last(), next));
-        return new NewMessage(Occurrences.id(this.name, nominal), false, new DueTime(nominal + jitter, false),
+        byte[] envelope = this.codec.envelope(this.payload, OccurrenceIds.headers(from.last(), next));
+        return new NewMessage(OccurrenceIds.id(this.name, nominal), false, new DueTime(nominal + jitter, false),
                 OnDuplicate.KEEP, this.definition.priority(), wholeMillis(this.definition),
-                (this.definition.overlap() == OverlapPolicy.QUEUE) ? Occurrences.group(this.name) : null, envelope);
+                (this.definition.overlap() == OverlapPolicy.QUEUE) ? OccurrenceIds.group(this.name) : null, envelope);
     }
 
     static @Nullable Duration wholeMillis(ScheduleDefinition definition) {
