@@ -6,12 +6,14 @@ import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 
 import io.delayqueue.DelayedListener;
 import io.delayqueue.MisfirePolicy;
 import io.delayqueue.OverlapPolicy;
 import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.ScheduleOperations;
+import io.delayqueue.ScheduleSkip;
 import io.delayqueue.ScheduleStatus;
 import io.delayqueue.ScheduledOccurrence;
 import io.delayqueue.SkipReason;
@@ -319,7 +321,6 @@ class LedgerScheduleTests {
         try {
             // Real time: Redis' clock decides which occurrences are due.
             await().pollDelay(Duration.ofSeconds(3)).until(() -> true);
-            assertThat(this.shop.rows()).isLessThan(20);
         }
         finally {
             redis.resume();
@@ -332,7 +333,9 @@ class LedgerScheduleTests {
     }
 
     private void assertNoneIsMissing(ScheduleStatus status) {
-        Instant first = handled().stream().min(Instant::compareTo).orElseThrow();
+        Instant first = Stream.concat(handled().stream(), status.skips().stream().map(ScheduleSkip::first))
+            .min(Instant::compareTo)
+            .orElseThrow();
         long skipped = status.skipped().values().stream().mapToLong(Long::longValue).sum();
         assertThat(Duration.between(first, status.nextAt()).dividedBy(RATE)).isEqualTo(status.sent() + skipped);
         assertThat(new HashSet<>(handled()).size()).isLessThanOrEqualTo((int) status.sent());
