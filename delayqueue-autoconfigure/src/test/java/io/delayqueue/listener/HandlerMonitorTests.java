@@ -3,13 +3,12 @@ package io.delayqueue.listener;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import io.delayqueue.admin.HandlerStacks.HandlerStack;
 import io.delayqueue.admin.NodeStatus.RunningHandler;
 import io.delayqueue.admin.NodeStatus.RunningHandlers;
+import io.delayqueue.fixtures.application.HangingHandler;
 import io.delayqueue.listener.poll.HandlerMonitor;
 import io.delayqueue.listener.poll.TestBed;
 import org.junit.jupiter.api.AfterEach;
@@ -24,22 +23,20 @@ class HandlerMonitorTests {
 
     private final TestBed bed = new TestBed();
 
-    private final CountDownLatch release = new CountDownLatch(1);
-
-    private final AtomicInteger waiting = new AtomicInteger();
+    private final HangingHandler hanging = new HangingHandler();
 
     private final HandlerMonitor monitor = new HandlerMonitor(this.bed.context.executor(), this.bed.clock, OVERDUE);
 
     @AfterEach
     void releaseHandlers() {
-        this.release.countDown();
+        this.hanging.release();
     }
 
     /** Starts handlers that hang, one second after the other, on threads of their own. */
     private void hang(int handlers) {
         this.bed.concurrency = handlers;
         this.bed.handler = (message, delivery) -> (continuations) -> {
-            HandlerMonitorTests.this.waitHere();
+            HandlerMonitorTests.this.hanging.waitHere();
             return null;
         };
         IntStream.range(0, handlers).forEach((i) -> this.bed.store.add("m%02d".formatted(i), Duration.ZERO));
@@ -49,18 +46,8 @@ class HandlerMonitorTests {
             thread.setDaemon(true);
             thread.start();
             int started = i;
-            TestBed.await(() -> this.waiting.get() == started && this.monitor.running().total() == started);
+            TestBed.await(() -> this.hanging.waiting() == started && this.monitor.running().total() == started);
             this.bed.clock.advance(Duration.ofSeconds(1));
-        }
-    }
-
-    private void waitHere() {
-        this.waiting.incrementAndGet();
-        try {
-            this.release.await();
-        }
-        catch (InterruptedException ex) {
-            Thread.currentThread().interrupt();
         }
     }
 
@@ -110,7 +97,7 @@ class HandlerMonitorTests {
 
         assertThat(stacks).singleElement().satisfies((stack) -> {
             assertThat(stack.handler().id()).isEqualTo("m00");
-            assertThat(stack.frames()).anyMatch((frame) -> frame.contains("HandlerMonitorTests.waitHere"))
+            assertThat(stack.frames()).anyMatch((frame) -> frame.contains("HangingHandler.waitHere"))
                 .noneMatch((frame) -> frame.contains("DeliveryProcessor") || frame.contains("Thread.run"))
                 .noneMatch((frame) -> frame.contains("//") || frame.contains("java.base"))
                 .hasSizeLessThanOrEqualTo(40);
