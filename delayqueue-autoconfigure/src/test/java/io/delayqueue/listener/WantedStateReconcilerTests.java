@@ -5,13 +5,19 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 
 import io.delayqueue.admin.ListenerOverride;
 import io.delayqueue.admin.WantedNodeState;
 import io.delayqueue.admin.WantedNodeState.StackRequest;
 import io.delayqueue.fixtures.ManualNanoClock;
+import io.delayqueue.listener.poll.HandlerExecutor;
 import io.delayqueue.listener.poll.HandlerMonitor;
+import io.delayqueue.listener.poll.TestBed;
 import io.delayqueue.store.HandlerStacksCodec;
 import io.delayqueue.store.NodeRegistry;
 import io.delayqueue.store.NodeRegistry.NodeEntry;
@@ -44,7 +50,7 @@ class WantedStateReconcilerTests {
 
     private final List<List<ListenerOverride>> applied = new ArrayList<>();
 
-    private final List<String> stacks = new ArrayList<>();
+    private final List<String> stacks = new CopyOnWriteArrayList<>();
 
     private final WantedStateReconciler reconciler = new WantedStateReconciler(this.registry, "n",
             () -> List.of(this.listener), this.clock);
@@ -75,7 +81,11 @@ class WantedStateReconcilerTests {
     }
 
     private boolean answer(Instant now, WantedNodeState wanted) {
-        return this.reconciler.reconcile(new NodeEntry(true, now, WantedStateCodec.write(wanted)), this.handlers);
+        return this.reconciler.reconcile(entry(now, wanted), this.handlers);
+    }
+
+    private static NodeEntry entry(Instant now, WantedNodeState wanted) {
+        return new NodeEntry(true, now, WantedStateCodec.write(wanted));
     }
 
     @Test
@@ -137,6 +147,32 @@ class WantedStateReconcilerTests {
         this.reconciler.endExpired(this.handlers);
         this.reconciler.endExpired(this.handlers);
         assertThat(this.stacks).containsExactly(NOW.toString(), NOW.plusSeconds(60).toString(), "none");
+    }
+
+    /** All handlers hang, on an executor of the application. */
+    @Test
+    void takesTheStacksAlsoIfNoThreadOfTheHandlersIsFree() {
+        ExecutorService pool = Executors.newFixedThreadPool(1);
+        CountDownLatch release = new CountDownLatch(1);
+        HandlerExecutor executor = new HandlerExecutor(false, false, pool);
+        executor.execute(() -> {
+            try {
+                release.await();
+            }
+            catch (InterruptedException ex) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        try {
+            this.reconciler.reconcile(entry(NOW, stacksWanted(NOW)),
+                    new HandlerMonitor(executor, this.clock, Duration.ofMinutes(1)));
+            TestBed.await(() -> this.stacks.equals(List.of(NOW.toString())));
+        }
+        finally {
+            release.countDown();
+            pool.shutdownNow();
+            executor.close();
+        }
     }
 
     @Test

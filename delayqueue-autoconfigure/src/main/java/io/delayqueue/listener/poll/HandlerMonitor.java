@@ -52,9 +52,14 @@ public final class HandlerMonitor {
         this.overdueAfter = overdueAfter;
     }
 
-    /** Runs a task that may take some milliseconds, on a thread of its own. */
+    /**
+     * Runs a task that may take some milliseconds, on a thread of its own: if all
+     * handlers hang, an executor of the application may have none left.
+     */
     public void execute(Runnable task) {
-        this.executor.execute(task);
+        Thread thread = new Thread(null, task, "delayqueue-stacks", 0, false);
+        thread.setDaemon(true);
+        thread.start();
     }
 
     /** Writes a log line without blocking the caller, even if an appender blocks. */
