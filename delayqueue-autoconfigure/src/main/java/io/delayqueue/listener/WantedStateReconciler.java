@@ -7,6 +7,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.WeakHashMap;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -48,6 +49,11 @@ final class WantedStateReconciler {
     /** The overrides in force, each with its end on the clock of this process. */
     private Map<ListenerOverride, Long> inForce = Map.of();
 
+    /**
+     * The overrides applied last to each listener; one that is registered again has none.
+     */
+    private final Map<ListenerContainer, List<ListenerOverride>> applied = new WeakHashMap<>();
+
     /** The last request whose stacks were taken. */
     private @Nullable StackRequest served;
 
@@ -64,7 +70,7 @@ final class WantedStateReconciler {
 
     /**
      * Applies the state that came with the answer to a report.
-     * @return whether other overrides are in force than before
+     * @return whether that has changed a listener
      */
     boolean reconcile(NodeEntry answer, HandlerMonitor handlers) {
         WantedNodeState wanted = WantedStateCodec.read(answer.content(), answer.now());
@@ -80,7 +86,10 @@ final class WantedStateReconciler {
         return apply(next, handlers);
     }
 
-    /** Ends what has reached its time. Called with each report, also in an outage. */
+    /**
+     * Ends what has reached its time, and applies the rest to listeners that were
+     * registered since. Called with each report, also in an outage.
+     */
     void endExpired(HandlerMonitor handlers) {
         long now = this.nanoTime.getAsLong();
         Map<ListenerOverride, Long> next;
@@ -105,22 +114,21 @@ final class WantedStateReconciler {
     }
 
     private synchronized boolean apply(Map<ListenerOverride, Long> next, @Nullable HandlerMonitor handlers) {
-        if (next.keySet().equals(this.inForce.keySet())) {
-            return false;
-        }
+        this.inForce = next;
+        boolean changed = false;
         for (ListenerContainer listener : this.listeners.get()) {
-            List<ListenerOverride> before = of(listener, this.inForce);
             List<ListenerOverride> after = of(listener, next);
-            if (!before.equals(after)) {
+            if (!after.equals(this.applied.getOrDefault(listener, List.of()))) {
                 listener.override(after);
+                this.applied.put(listener, after);
+                changed = true;
                 if (handlers != null) {
                     handlers.log(() -> logger.info("Listener '{}' follows other overrides of operators now: {}",
                             listener.id(), describe(after)));
                 }
             }
         }
-        this.inForce = next;
-        return true;
+        return changed;
     }
 
     private static List<ListenerOverride> of(ListenerContainer listener, Map<ListenerOverride, Long> overrides) {

@@ -32,6 +32,7 @@ import static org.mockito.BDDMockito.willAnswer;
 import static org.mockito.BDDMockito.willReturn;
 import static org.mockito.BDDMockito.willThrow;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.verify;
 
 /** Tests how a node follows what operators want of it, and for how long. */
 class WantedStateReconcilerTests {
@@ -46,14 +47,16 @@ class WantedStateReconcilerTests {
 
     private final ListenerContainer listener = mock();
 
+    private final List<ListenerContainer> listeners = new ArrayList<>(List.of(this.listener));
+
     private final HandlerMonitor handlers = mock();
 
     private final List<List<ListenerOverride>> applied = new ArrayList<>();
 
     private final List<String> stacks = new CopyOnWriteArrayList<>();
 
-    private final WantedStateReconciler reconciler = new WantedStateReconciler(this.registry, "n",
-            () -> List.of(this.listener), this.clock);
+    private final WantedStateReconciler reconciler = new WantedStateReconciler(this.registry, "n", () -> this.listeners,
+            this.clock);
 
     @BeforeEach
     void prepare() {
@@ -93,7 +96,7 @@ class WantedStateReconcilerTests {
         ListenerOverride own = override("l", "q", HOUR);
         assertThat(answer(NOW, own, override("other", "q", HOUR))).isTrue();
         assertThat(answer(NOW, own, override("other", "q", HOUR))).as("nothing new").isFalse();
-        assertThat(answer(NOW, own)).as("of another listener").isTrue();
+        assertThat(answer(NOW, own)).as("of a listener that is not here").isFalse();
         assertThat(this.applied).containsExactly(List.of(own));
 
         assertThat(answer(NOW)).as("withdrawn, or lost with Redis").isTrue();
@@ -119,6 +122,31 @@ class WantedStateReconcilerTests {
         this.clock.advance(Duration.ofNanos(1));
         this.reconciler.endExpired(this.handlers);
         assertThat(this.applied).hasSize(2).last().isEqualTo(List.of());
+    }
+
+    @Test
+    void anOverrideOfAnUnknownListenerCausesNoSecondReport() {
+        assertThat(answer(NOW, override("other", "q", HOUR))).isFalse();
+    }
+
+    /** It may come with a bean that is created later. */
+    @Test
+    void anOverrideAppliesToAListenerThatIsRegisteredAgainOrLater() {
+        ListenerOverride own = override("l", "q", HOUR);
+        answer(NOW, own);
+        ListenerContainer again = mock();
+        given(again.id()).willReturn("l");
+        this.listeners.set(0, again);
+
+        assertThat(answer(NOW, own)).isTrue();
+
+        verify(again).override(List.of(own));
+        ListenerContainer later = mock();
+        given(later.id()).willReturn("l");
+        this.listeners.set(0, later);
+        this.reconciler.endExpired(this.handlers); // the store may be away
+        verify(later).override(List.of(own));
+        assertThat(this.applied).as("of the first one").hasSize(1);
     }
 
     @Test
