@@ -33,15 +33,16 @@ public interface NodeOperations {
     Optional<WantedNodeState> wanted(String node);
 
     /**
-     * Overrides the configuration of a listener for one queue, replacing its previous
-     * override. Overrides for other queues and listeners stay, even if two operators make
-     * changes at the same time. If the concurrency is less than the number of running
-     * handlers, these continue.
+     * Overrides the configuration of a listener for one queue. Fields that the request
+     * leaves out stay as they are, and so do overrides for other queues and listeners,
+     * even if two operators make changes at the same time. The concurrency and the pause
+     * have one end together, that of the latest request. If the concurrency is less than
+     * the number of running handlers, these continue.
      * @param node the id of the node
      * @param request the override
      * @return the override; empty if the node is gone
-     * @throws IllegalArgumentException if a value is out of bounds, or the node has too
-     * many overrides
+     * @throws IllegalArgumentException if the override would change nothing, or the node
+     * has too many overrides
      */
     Optional<ListenerOverride> override(String node, OverrideRequest request);
 
@@ -66,21 +67,22 @@ public interface NodeOperations {
      *
      * @param listener the id of the listener
      * @param queue the queue
-     * @param concurrency 1 to {@link #MAX_CONCURRENCY}; {@code null} for the configured
-     * one
-     * @param paused whether the listener claims no message of the queue
+     * @param concurrency 1 to {@link #MAX_CONCURRENCY}; {@code null} to keep the
+     * overridden one, if there is one
+     * @param paused whether the listener claims no message of the queue; {@code null} to
+     * keep a pause, if there is one
      * @param by the name of the operator
      * @param duration how long it applies, at most {@link #MAX_DURATION}
      */
-    record OverrideRequest(String listener, String queue, @Nullable Integer concurrency, boolean paused, String by,
-            Duration duration) {
+    record OverrideRequest(String listener, String queue, @Nullable Integer concurrency, @Nullable Boolean paused,
+            String by, Duration duration) {
 
         public OverrideRequest {
             if (concurrency != null && (concurrency < 1 || concurrency > MAX_CONCURRENCY)) {
                 throw new IllegalArgumentException(
                         "Concurrency %d is not valid: use 1 to %d".formatted(concurrency, MAX_CONCURRENCY));
             }
-            if (concurrency == null && !paused) {
+            if (concurrency == null && paused == null) {
                 throw new IllegalArgumentException("The override changes nothing: set the concurrency, or pause");
             }
             if (duration.compareTo(Duration.ofSeconds(1)) < 0 || duration.compareTo(MAX_DURATION) > 0) {

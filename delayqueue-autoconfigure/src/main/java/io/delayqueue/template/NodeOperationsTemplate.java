@@ -52,8 +52,7 @@ public final class NodeOperationsTemplate implements NodeOperations {
     @Override
     public Optional<ListenerOverride> override(String node, OverrideRequest request) {
         return change(node, (before, now) -> {
-            ListenerOverride override = new ListenerOverride(request.listener(), request.queue(), request.concurrency(),
-                    request.paused(), request.by(), now, now.plus(request.duration()));
+            ListenerOverride override = merged(before, request, now);
             List<ListenerOverride> overrides = without(before, request.listener(), request.queue());
             overrides.add(override);
             if (overrides.size() > MAX_OVERRIDES) {
@@ -71,6 +70,25 @@ public final class NodeOperationsTemplate implements NodeOperations {
             return new Change<>(new WantedNodeState(overrides, before.stackRequest()),
                     overrides.size() < before.overrides().size());
         });
+    }
+
+    /** Keeps the fields that the request leaves out. */
+    private static ListenerOverride merged(WantedNodeState before, OverrideRequest request, Instant now) {
+        Integer concurrency = request.concurrency();
+        Boolean paused = request.paused();
+        for (ListenerOverride one : before.overrides()) {
+            if (one.listener().equals(request.listener()) && one.queue().equals(request.queue())) {
+                concurrency = (concurrency != null) ? concurrency : one.concurrency();
+                paused = (paused != null) ? paused : Boolean.valueOf(one.paused());
+            }
+        }
+        boolean pauses = paused != null && paused;
+        if (concurrency == null && !pauses) {
+            throw new IllegalArgumentException(
+                    "The override changes nothing: set the concurrency, or pause, or withdraw the override");
+        }
+        return new ListenerOverride(request.listener(), request.queue(), concurrency, pauses, request.by(), now,
+                now.plus(request.duration()));
     }
 
     private static List<ListenerOverride> without(WantedNodeState state, String listener, String queue) {

@@ -68,6 +68,32 @@ class NodeOperationsTemplateTests {
         assertThat(wanted()).extracting(ListenerOverride::queue).containsExactly("r");
     }
 
+    private ListenerOverride override(Integer concurrency, Boolean paused) {
+        return this.nodes.override("n", new OverrideRequest("l", "q", concurrency, paused, "bob", HOUR)).orElseThrow();
+    }
+
+    @Test
+    void aPauseAndAConcurrencyKeepEachOther() {
+        override(2, null);
+        assertThat(override(null, true)).extracting(ListenerOverride::concurrency, ListenerOverride::paused)
+            .containsExactly(2, true);
+        assertThat(override(3, null)).extracting(ListenerOverride::concurrency, ListenerOverride::paused)
+            .containsExactly(3, true);
+        assertThat(override(null, false)).extracting(ListenerOverride::concurrency, ListenerOverride::paused)
+            .containsExactly(3, false);
+        assertThat(wanted()).hasSize(1);
+    }
+
+    @Test
+    void anOverrideThatWouldChangeNothingIsRejected() {
+        assertThatIllegalArgumentException().isThrownBy(() -> override(null, false))
+            .withMessageContaining("changes nothing");
+        override(null, true);
+        assertThatIllegalArgumentException().isThrownBy(() -> override(null, false))
+            .withMessageContaining("withdraw the override");
+        assertThat(wanted()).singleElement().matches(ListenerOverride::paused);
+    }
+
     @Test
     void anOverrideThatHasEndedIsLeftOut() {
         this.nodes.override("n", request("l", "q", 2));
@@ -88,8 +114,8 @@ class NodeOperationsTemplateTests {
     }
 
     @ParameterizedTest
-    @CsvSource({ "0,false,1h", "1001,false,1h", ",false,1h", "1,false,0s", "1,true,25h" })
-    void rejectsWhatIsOutOfBounds(Integer concurrency, boolean paused, String duration) {
+    @CsvSource({ "0,false,1h", "1001,false,1h", ",,1h", "1,false,0s", "1,true,25h" })
+    void rejectsWhatIsOutOfBounds(Integer concurrency, Boolean paused, String duration) {
         Duration time = Duration.parse("PT" + duration.toUpperCase());
         assertThatIllegalArgumentException()
             .isThrownBy(() -> new OverrideRequest("l", "q", concurrency, paused, "alice", time));
@@ -121,6 +147,24 @@ class NodeOperationsTemplateTests {
         bob.override("n", request("l", "r", 3));
 
         assertThat(wanted()).extracting(ListenerOverride::queue).containsExactly("q", "r");
+    }
+
+    /** Bob has opened the dialog before Alice paused the listener. */
+    @Test
+    void aConcurrencyKeepsThePauseThatAnotherOperatorRequestsAtOnce() {
+        NodeRegistry racing = mock();
+        NodeOperations bob = new NodeOperationsTemplate(racing, Duration.ofSeconds(10));
+        given(racing.wanted("n")).willAnswer((call) -> {
+            CompletableFuture<NodeEntry> read = this.registry.wanted("n");
+            override(null, true); // alice, right after the read
+            return read;
+        });
+        given(racing.change(any(), any(), any()))
+            .willAnswer((call) -> this.registry.change(call.getArgument(0), call.getArgument(1), call.getArgument(2)));
+
+        bob.override("n", new OverrideRequest("l", "q", 3, null, "bob", HOUR));
+
+        assertThat(wanted()).singleElement().matches((one) -> one.paused() && one.concurrency() == 3);
     }
 
     @Test

@@ -96,7 +96,7 @@ public final class NodeRoutes {
         Duration duration = body.millis("forMillis", USUAL_DURATION, Duration.ofSeconds(1),
                 NodeOperations.MAX_DURATION);
         OverrideRequest wanted = ProblemException.valid(() -> new OverrideRequest(listener, queue.value(),
-                body.integer("concurrency"), body.flag("paused"), request.principal(), duration));
+                body.integer("concurrency"), body.flagOrNull("paused"), request.principal(), duration));
         requireListener(request, wanted);
         ListenerOverride override = this.audit
             .of(new AuditedOperation(request.principal(), "override-listener", queue, filter(request, wanted)),

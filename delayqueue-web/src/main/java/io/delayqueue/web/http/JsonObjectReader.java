@@ -65,11 +65,19 @@ public final class JsonObjectReader {
     }
 
     public boolean flag(String name) {
+        return Boolean.TRUE.equals(flagOrNull(name));
+    }
+
+    /** Returns a flag; {@code null} if it is absent. */
+    public @Nullable Boolean flagOrNull(String name) {
         JsonNode value = value(name);
-        if (value != null && !value.isBoolean()) {
+        if (value == null) {
+            return null;
+        }
+        if (!value.isBoolean()) {
             throw wrong(name, "true or false", value);
         }
-        return value != null && value.booleanValue();
+        return value.booleanValue();
     }
 
     public @Nullable Integer integer(String name) {

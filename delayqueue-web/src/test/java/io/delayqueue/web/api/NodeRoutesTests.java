@@ -107,7 +107,7 @@ class NodeRoutesTests {
         assertThat(this.handlers.interrupted).hasValue(0);
         assertThat(this.server.audited()).last()
             .isEqualTo(new AuditedOperationEvent("all", "override-listener", "orders",
-                    "{\"node\":\"%s\",\"listener\":\"l\",\"concurrency\":1,\"paused\":false,\"forMillis\":60000}"
+                    "{\"node\":\"%s\",\"listener\":\"l\",\"concurrency\":1,\"paused\":null,\"forMillis\":60000}"
                         .formatted(this.node),
                     1, Outcome.DONE));
     }
@@ -132,8 +132,22 @@ class NodeRoutesTests {
             .asString()).isEqualTo("NONE");
     }
 
+    @Test
+    void anAbsentFieldKeepsWhatTheOverrideHas() {
+        put("{\"listener\": \"l\", \"queue\": \"orders\", \"concurrency\": 2}");
+        JsonNode paused = put("{\"listener\": \"l\", \"queue\": \"orders\", \"paused\": true}").json();
+        assertThat(paused.path("concurrency").asInt()).isEqualTo(2);
+        assertThat(paused.path("paused").asBoolean()).isTrue();
+        JsonNode raised = put("{\"listener\": \"l\", \"queue\": \"orders\", \"concurrency\": 3}").json();
+        assertThat(raised.path("paused").asBoolean()).isTrue();
+        JsonNode resumed = put("{\"listener\": \"l\", \"queue\": \"orders\", \"paused\": false}").json();
+        assertThat(resumed.path("concurrency").asInt()).isEqualTo(3);
+        assertThat(resumed.path("paused").asBoolean(true)).isFalse();
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = { "{\"listener\": \"l\", \"queue\": \"orders\"}|400|changes nothing",
+            "{\"listener\": \"l\", \"queue\": \"orders\", \"paused\": false}|400|changes nothing",
             "{\"listener\": \"l\", \"queue\": \"orders\", \"concurrency\": 0}|400|use 1 to 1000",
             "{\"listener\": \"l\", \"queue\": \"orders\", \"concurrency\": 1001}|400|use 1 to 1000",
             "{\"listener\": \"l\", \"queue\": \"orders\", \"paused\": true, \"forMillis\": 999}|400|use 1000 to 86400000",

@@ -175,6 +175,36 @@ class DashboardNodesTests {
         assertThat(status().concurrency()).isEqualTo(4);
     }
 
+    /** Bob has opened the dialog before Alice pauses the listener. */
+    @Test
+    void aDialogKeepsWhatAnotherOperatorHasSetMeanwhile() {
+        openNode();
+        choose("Concurrency …");
+        WebElement field = browser.find("dialog input[name=concurrency]");
+        NodeOperations nodes = site.bean(NodeOperations.class);
+        nodes.override(node().id(),
+                new OverrideRequest("reporting", "reports", null, true, "alice", Duration.ofHours(1)));
+        field.clear();
+        field.sendKeys("2");
+        browser.click("dialog button", "Set on this node");
+
+        await().untilAsserted(() -> assertThat(status().override()).isNotNull()
+            .matches((override) -> override.paused() && override.concurrency() == 2));
+        browser.awaitText("paused, concurrency 2 by all until");
+        choose("Concurrency …");
+        browser.awaitText("The pause stays, and ends at the same time.");
+        browser.click("dialog button", "Keep as it is");
+        choose("Resume");
+        await().until(() -> !status().override().paused());
+        await().untilAsserted(() -> assertThat(browser.text()).doesNotContain("requested"));
+        choose("Pause …");
+        browser.awaitText("The concurrency of 2 stays, and ends at the same time.");
+        browser.click("dialog button", "Keep as it is");
+
+        nodes.withdraw(node().id(), "reporting", "reports");
+        await().until(() -> status().override() == null);
+    }
+
     private static QueueStatus status() {
         return node().listeners()
             .stream()

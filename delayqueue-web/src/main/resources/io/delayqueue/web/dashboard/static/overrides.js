@@ -30,16 +30,21 @@ function withdraw(node, listener, queue) {
   });
 }
 
+/** Warns of the end of what another request has set: both end together. */
+function together(what) {
+  return html`<p>${what} stays, and ends at the same time.</p>`;
+}
+
 function askConcurrency(node, listener, status, wanted) {
   confirm({
     title: html`Concurrency of ${name(listener.id)} on this node`,
-    text: html`<p>${SCOPE}</p>`,
+    text: html`<p>${SCOPE}</p>${wanted?.paused ? together('The pause') : nothing}`,
     fields: html`<label>Messages of ${named(status.queue)} at the same time <input type="number" name="concurrency" min="1" max="1000" .value=${String(status.concurrency)} required></label>
       <p class="soft">Its configuration has ${status.configured}.</p>${lengths()}`,
     confirm: 'Set on this node',
     act: async (form) => {
       const concurrency = Number(form.get('concurrency'));
-      await put(node, listener.id, status.queue, { concurrency, paused: wanted?.paused ?? false, forMillis: Number(form.get('time')) });
+      await put(node, listener.id, status.queue, { concurrency, forMillis: Number(form.get('time')) });
       return `Listener ${named(listener.id)} gets a concurrency of ${concurrency} with the next report of the node`;
     },
   });
@@ -48,11 +53,11 @@ function askConcurrency(node, listener, status, wanted) {
 function askPause(node, listener, status, wanted) {
   confirm({
     title: html`Pause ${name(listener.id)} on this node?`,
-    text: html`<p>It claims no further message of ${name(status.queue)}; other nodes do. ${SCOPE}</p>`,
+    text: html`<p>It claims no further message of ${name(status.queue)}; other nodes do. ${SCOPE}</p>${(wanted?.concurrency ?? null) === null ? nothing : together(`The concurrency of ${wanted.concurrency}`)}`,
     fields: lengths(),
     confirm: 'Pause on this node',
     act: async (form) => {
-      await put(node, listener.id, status.queue, { concurrency: wanted?.concurrency ?? null, paused: true, forMillis: Number(form.get('time')) });
+      await put(node, listener.id, status.queue, { paused: true, forMillis: Number(form.get('time')) });
       return `Listener ${named(listener.id)} pauses with the next report of the node`;
     },
   });
@@ -66,7 +71,7 @@ function resume(node, listener, status, wanted) {
   }
   act(async () => {
     const forMillis = Math.max(1_000, Math.round(Date.parse(wanted.until) - now()));
-    await put(node, listener.id, status.queue, { concurrency: wanted.concurrency, forMillis });
+    await put(node, listener.id, status.queue, { paused: false, forMillis });
     return `Listener ${named(listener.id)} resumes with the next report of the node`;
   });
 }
