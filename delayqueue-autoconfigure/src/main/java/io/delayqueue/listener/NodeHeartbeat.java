@@ -14,6 +14,7 @@ import io.delayqueue.listener.handler.HandlerOutage;
 import io.delayqueue.listener.poll.HandlerMonitor;
 import io.delayqueue.listener.poll.ListenerStatistics;
 import io.delayqueue.store.NodeRegistry;
+import io.delayqueue.store.NodeRegistry.NodeEntry;
 import io.delayqueue.store.NodeStatusCodec;
 import io.delayqueue.store.StoreFutures;
 import org.slf4j.Logger;
@@ -107,7 +108,12 @@ public final class NodeHeartbeat {
     }
 
     void report(HandlerMonitor handlers) {
-        this.wanted.endExpired(handlers);
+        try {
+            this.wanted.endExpired(handlers);
+        }
+        catch (RuntimeException ex) {
+            failed(ex, handlers);
+        }
         send(handlers, true);
         this.besides.run();
     }
@@ -124,10 +130,24 @@ public final class NodeHeartbeat {
                     NodeStatusCodec.write(this.node, uptime, listeners, handlers.running())))
             .whenComplete((answer, failure) -> {
                 complete(answer, failure);
-                if (failure == null && this.wanted.reconcile(answer, handlers) && again) {
+                if (failure == null && reconcile(answer, handlers) && again) {
                     send(handlers, false);
                 }
             });
+    }
+
+    private boolean reconcile(NodeEntry answer, HandlerMonitor handlers) {
+        try {
+            return this.wanted.reconcile(answer, handlers);
+        }
+        catch (RuntimeException ex) {
+            failed(ex, handlers);
+            return false;
+        }
+    }
+
+    private static void failed(RuntimeException ex, HandlerMonitor handlers) {
+        handlers.log(() -> logger.warn("Cannot apply the overrides of this node; the next report retries", ex));
     }
 
     private static ListenerStatus status(ListenerContainer listener) {

@@ -1,5 +1,6 @@
 package io.delayqueue.store;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +24,11 @@ public final class WantedStateCodec {
 
     /** Maximum length of a state, in bytes. */
     public static final int MAX_LENGTH = 65_536;
+
+    /**
+     * Ends may be later than allowed by this factor, as the store's clock may jump back.
+     */
+    private static final int SLACK = 2;
 
     private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
@@ -50,7 +56,7 @@ public final class WantedStateCodec {
     }
 
     /**
-     * Reads a state, without what has ended.
+     * Reads a state, without what has ended or would end too late.
      * @param now the time of the store
      */
     public static WantedNodeState read(byte[] content, Instant now) {
@@ -59,14 +65,20 @@ public final class WantedStateCodec {
         json.path("overrides").forEach((entry) -> {
             ListenerOverride override = override(NodeStatusCodec.text(entry, "listener"),
                     NodeStatusCodec.text(entry, "queue"), entry);
-            if (override != null && override.until().isAfter(now) && overrides.size() < NodeOperations.MAX_OVERRIDES) {
+            if (override != null && isCurrent(override.until(), now, NodeOperations.MAX_DURATION)
+                    && overrides.size() < NodeOperations.MAX_OVERRIDES) {
                 overrides.add(override);
             }
         });
         JsonNode stacks = json.path("stacks");
         StackRequest request = new StackRequest(NodeStatusCodec.text(stacks, "by"), time(stacks, "at"),
                 time(stacks, "until"));
-        return new WantedNodeState(overrides, request.until().isAfter(now) ? request : null);
+        return new WantedNodeState(overrides,
+                isCurrent(request.until(), now, NodeOperations.STACKS_KEPT) ? request : null);
+    }
+
+    private static boolean isCurrent(Instant until, Instant now, Duration longest) {
+        return until.isAfter(now) && !until.isAfter(now.plus(longest.multipliedBy(SLACK)));
     }
 
     /** Parses an object; returns an empty one if it cannot be read. */
@@ -91,15 +103,19 @@ public final class WantedStateCodec {
             .put("until", override.until().toEpochMilli());
     }
 
-    /** Reads an override; returns {@code null} if it changes nothing. */
+    /**
+     * Reads an override; returns {@code null} if it changes nothing, or its concurrency
+     * is out of bounds.
+     */
     static @Nullable ListenerOverride override(String listener, String queue, JsonNode json) {
-        int concurrency = (int) Math.max(0,
-                Math.min(NodeStatusCodec.number(json, "concurrency"), NodeOperations.MAX_CONCURRENCY));
+        JsonNode value = json.path("concurrency");
+        boolean configured = value.isMissingNode() || value.isNull();
+        long concurrency = NodeStatusCodec.number(json, "concurrency");
         boolean paused = json.path("paused").asBoolean(false);
-        if (concurrency == 0 && !paused) {
+        if (configured ? !paused : (concurrency < 1 || concurrency > NodeOperations.MAX_CONCURRENCY)) {
             return null;
         }
-        return new ListenerOverride(listener, queue, (concurrency > 0) ? concurrency : null, paused,
+        return new ListenerOverride(listener, queue, configured ? null : Integer.valueOf((int) concurrency), paused,
                 NodeStatusCodec.text(json, "by"), time(json, "at"), time(json, "until"));
     }
 

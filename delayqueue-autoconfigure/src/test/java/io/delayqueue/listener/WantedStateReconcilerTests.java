@@ -1,5 +1,6 @@
 package io.delayqueue.listener;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -24,6 +25,8 @@ import io.delayqueue.store.NodeRegistry.NodeEntry;
 import io.delayqueue.store.WantedStateCodec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.ArgumentMatchers.any;
@@ -147,6 +150,30 @@ class WantedStateReconcilerTests {
         this.reconciler.endExpired(this.handlers); // the store may be away
         verify(later).override(List.of(own));
         assertThat(this.applied).as("of the first one").hasSize(1);
+    }
+
+    /** Any client of the store may write an override, which must not stop the others. */
+    @ParameterizedTest
+    @CsvSource({ "9000000000000000,2", "1893628800001,2", "4102444800000,2", "1893456000000,2", "1893459600000,5000",
+            "1893459600000,0", "1893459600000,-1", "1893459600000,1e99", "1893459600000,\"x\"" })
+    void anOverrideOutOfBoundsIsLeftOutBesideOthers(long until, String concurrency) {
+        String content = """
+                {"overrides": [{"listener": "l", "queue": "r", "concurrency": %s, "paused": true, "until": %d},
+                  {"listener": "l", "queue": "q", "concurrency": 2, "by": "alice", "at": %d, "until": %d}],
+                 "stacks": {"at": 1, "until": 9000000000000000}}""".formatted(concurrency, until, NOW.toEpochMilli(),
+                NOW.plus(HOUR).toEpochMilli());
+
+        this.reconciler.reconcile(new NodeEntry(true, NOW, content.getBytes(StandardCharsets.UTF_8)), this.handlers);
+
+        assertThat(this.applied).containsExactly(List.of(override("l", "q", HOUR)));
+        assertThat(this.stacks).isEmpty();
+    }
+
+    /** The clock of the store has jumped back by the longest time. */
+    @Test
+    void anOverrideMayEndTwoDaysFromNow() {
+        answer(NOW, override("l", "q", Duration.ofDays(2)));
+        assertThat(this.applied).hasSize(1);
     }
 
     @Test
