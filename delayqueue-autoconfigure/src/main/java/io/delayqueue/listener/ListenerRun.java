@@ -107,6 +107,7 @@ final class ListenerRun {
         }
         this.store.registrar().register(queue);
         if (this.reports.compareAndSet(false, true)) {
+            this.heartbeat.begin();
             this.timer.upkeep(NodeHeartbeat.FIRST, this::report);
             this.timer.every(NodeHeartbeat.PERIOD, this::report);
         }

@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * seconds in one call, and applies what operators want of it. No message depends on it,
  * so failures are only logged at debug level.
  * <p>
- * <strong>Threads.</strong> Any; does not block.
+ * <strong>Threads.</strong> Any; does not block. Its lock guards the number of runs.
  */
 public final class NodeHeartbeat {
 
@@ -52,6 +52,11 @@ public final class NodeHeartbeat {
     private final WantedStateReconciler wanted;
 
     private final long startedAt;
+
+    /**
+     * Number of runs that report; a new one may begin before an earlier one has ended.
+     */
+    private int runs;
 
     /**
      * Creates a heartbeat that has not reported yet.
@@ -107,6 +112,26 @@ public final class NodeHeartbeat {
         return this.overdueAfter;
     }
 
+    /** Begins to report for a run, before its first report. */
+    synchronized void begin() {
+        if (this.runs++ == 0) {
+            this.wanted.begin();
+        }
+    }
+
+    /** Returns whether no run is left. */
+    private synchronized boolean end() {
+        this.runs--;
+        if (this.runs == 0) {
+            this.wanted.end();
+        }
+        return this.runs == 0;
+    }
+
+    private synchronized boolean hasEnded() {
+        return this.runs == 0;
+    }
+
     void report(HandlerMonitor handlers) {
         try {
             this.wanted.endExpired(handlers);
@@ -119,10 +144,14 @@ public final class NodeHeartbeat {
     }
 
     /**
-     * Sends a report, and applies the answer.
+     * Sends a report, and applies the answer. A report that follows the last run would
+     * list the node again.
      * @param again whether to report again at once if that changes what is in force
      */
     private void send(HandlerMonitor handlers, boolean again) {
+        if (hasEnded()) {
+            return;
+        }
         Duration uptime = Duration.ofNanos(this.nanoTime.getAsLong() - this.startedAt);
         List<ListenerStatus> listeners = this.listeners.get().stream().map(NodeHeartbeat::status).toList();
         StoreFutures
@@ -158,10 +187,11 @@ public final class NodeHeartbeat {
                 statistics.failed(), listener.byQueue());
     }
 
-    /** Removes the status of this node, as it stops. */
+    /** Ends a run. With the last one, the status of this node is removed. */
     void withdraw() {
-        this.wanted.endAll();
-        StoreFutures.send(() -> this.registry.remove(this.node.id())).whenComplete(NodeHeartbeat::complete);
+        if (end()) {
+            StoreFutures.send(() -> this.registry.remove(this.node.id())).whenComplete(NodeHeartbeat::complete);
+        }
     }
 
     private static void complete(Object done, Throwable failure) {

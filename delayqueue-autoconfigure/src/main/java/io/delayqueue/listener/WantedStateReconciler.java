@@ -54,6 +54,9 @@ final class WantedStateReconciler {
      */
     private final Map<ListenerContainer, List<ListenerOverride>> applied = new WeakHashMap<>();
 
+    /** Whether the node has stopped: then answers to earlier reports change nothing. */
+    private boolean ended;
+
     /** The last request whose stacks were taken. */
     private @Nullable StackRequest served;
 
@@ -66,6 +69,11 @@ final class WantedStateReconciler {
         this.node = node;
         this.listeners = listeners;
         this.nanoTime = nanoTime;
+    }
+
+    /** Begins to apply, as the node starts. */
+    synchronized void begin() {
+        this.ended = false;
     }
 
     /**
@@ -92,28 +100,33 @@ final class WantedStateReconciler {
      */
     void endExpired(HandlerMonitor handlers) {
         long now = this.nanoTime.getAsLong();
-        Map<ListenerOverride, Long> next;
         boolean removeStacks;
         synchronized (this) {
-            next = new HashMap<>(this.inForce);
+            Map<ListenerOverride, Long> next = new HashMap<>(this.inForce);
             next.values().removeIf((end) -> end - now <= 0);
+            apply(next, handlers);
             removeStacks = this.stacksEnd != null && this.stacksEnd - now <= 0;
             if (removeStacks) {
                 this.stacksEnd = null;
             }
         }
-        apply(next, handlers);
         if (removeStacks) {
             StoreFutures.send(() -> this.registry.putStacks(this.node, new byte[0]));
         }
     }
 
-    /** Ends all overrides, as the node stops. */
-    void endAll() {
+    /** Ends all overrides, and applies none until the node begins again. */
+    synchronized void end() {
         apply(Map.of(), null);
+        this.ended = true;
+        this.served = null;
+        this.stacksEnd = null;
     }
 
     private synchronized boolean apply(Map<ListenerOverride, Long> next, @Nullable HandlerMonitor handlers) {
+        if (this.ended) {
+            return false;
+        }
         this.inForce = next;
         boolean changed = false;
         for (ListenerContainer listener : this.listeners.get()) {
@@ -152,7 +165,7 @@ final class WantedStateReconciler {
     /** Takes the stacks that a request asks for, once. */
     private void takeStacks(StackRequest request, Instant now, HandlerMonitor handlers) {
         synchronized (this) {
-            if (request.equals(this.served)) {
+            if (this.ended || request.equals(this.served)) {
                 return;
             }
             this.served = request;

@@ -22,6 +22,7 @@ import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.BDDMockito.willThrow;
 import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 
@@ -54,6 +55,7 @@ class NodeHeartbeatTests {
         given(this.handlers.running()).willReturn(RunningHandlers.NONE);
         given(this.registry.report(any(), any())).willReturn(CompletableFuture.completedFuture(ANSWER));
         given(this.registry.remove(any())).willReturn(CompletableFuture.completedFuture(null));
+        this.heartbeat.begin();
     }
 
     @Test
@@ -63,6 +65,50 @@ class NodeHeartbeatTests {
         verify(this.registry, times(2)).report(any(), any());
         this.heartbeat.report(this.handlers);
         verify(this.registry, times(3)).report(any(), any());
+    }
+
+    @Test
+    void anAnswerThatComesAfterTheStopChangesNothing() {
+        CompletableFuture<NodeEntry> answer = new CompletableFuture<>();
+        given(this.registry.report(any(), any())).willReturn(answer);
+        this.heartbeat.report(this.handlers);
+        this.heartbeat.withdraw();
+
+        answer.complete(ANSWER);
+
+        verify(this.listener, never()).override(any());
+        verify(this.registry).report(any(), any());
+    }
+
+    /** It would list the node again, after its removal. */
+    @Test
+    void aReportThatIsLateForTheStopIsNotSent() {
+        this.heartbeat.withdraw();
+        this.heartbeat.report(this.handlers);
+        verify(this.registry, never()).report(any(), any());
+    }
+
+    @Test
+    void theStopOfAnEarlierRunWithdrawsNothing() {
+        this.heartbeat.begin();
+        this.heartbeat.report(this.handlers);
+
+        this.heartbeat.withdraw();
+
+        verify(this.registry, never()).remove(any());
+        verify(this.listener, never()).override(List.of());
+        this.heartbeat.withdraw();
+        verify(this.registry).remove("n");
+        verify(this.listener).override(List.of());
+    }
+
+    @Test
+    void theNextRunAppliesOverridesAgain() {
+        this.heartbeat.report(this.handlers);
+        this.heartbeat.withdraw();
+        this.heartbeat.begin();
+        this.heartbeat.report(this.handlers);
+        verify(this.listener, times(2)).override(List.of(OVERRIDE));
     }
 
     @Test

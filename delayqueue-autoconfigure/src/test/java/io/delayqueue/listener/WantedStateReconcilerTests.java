@@ -179,8 +179,15 @@ class WantedStateReconcilerTests {
     @Test
     void noneOutlivesTheNode() {
         answer(NOW, override("l", "q", HOUR));
-        this.reconciler.endAll();
+        this.reconciler.end();
         assertThat(this.applied).hasSize(2).last().isEqualTo(List.of());
+
+        assertThat(answer(NOW, override("l", "q", HOUR))).as("to an earlier report").isFalse();
+        answer(NOW, stacksWanted(NOW));
+        assertThat(this.applied).hasSize(2);
+        assertThat(this.stacks).isEmpty();
+        this.reconciler.begin();
+        assertThat(answer(NOW, override("l", "q", HOUR))).as("of the next run").isTrue();
     }
 
     private static WantedNodeState stacksWanted(Instant at) {
