@@ -60,7 +60,10 @@ final class WantedStateReconciler {
     /** The last request whose stacks were taken. */
     private @Nullable StackRequest served;
 
-    /** When the stored stacks are to be removed; {@code null} if there are none. */
+    /**
+     * When the stored stacks are to be removed; {@code null} once they are, or if there
+     * are none.
+     */
     private @Nullable Long stacksEnd;
 
     WantedStateReconciler(NodeRegistry registry, String node, Supplier<Collection<ListenerContainer>> listeners,
@@ -100,18 +103,37 @@ final class WantedStateReconciler {
      */
     void endExpired(HandlerMonitor handlers) {
         long now = this.nanoTime.getAsLong();
-        boolean removeStacks;
+        Long over;
         synchronized (this) {
             Map<ListenerOverride, Long> next = new HashMap<>(this.inForce);
             next.values().removeIf((end) -> end - now <= 0);
             apply(next, handlers);
-            removeStacks = this.stacksEnd != null && this.stacksEnd - now <= 0;
-            if (removeStacks) {
-                this.stacksEnd = null;
-            }
+            over = isOver(now) ? this.stacksEnd : null;
         }
-        if (removeStacks) {
-            StoreFutures.send(() -> this.registry.putStacks(this.node, new byte[0]));
+        if (over != null) {
+            removeStacks(over);
+        }
+    }
+
+    private boolean isOver(long now) {
+        return this.stacksEnd != null && this.stacksEnd - now <= 0;
+    }
+
+    private void removeStacks(Long over) {
+        StoreFutures.send(() -> this.registry.putStacks(this.node, new byte[0])).whenComplete((done, failure) -> {
+            if (failure != null) {
+                logger.debug("Cannot remove the stacks of overdue handlers; the next report retries", failure);
+            }
+            else {
+                stacksRemoved(over);
+            }
+        });
+    }
+
+    private synchronized void stacksRemoved(Long over) {
+        // A request that was made meanwhile has another end.
+        if (over.equals(this.stacksEnd)) {
+            this.stacksEnd = null;
         }
     }
 
@@ -183,12 +205,20 @@ final class WantedStateReconciler {
     private void putStacks(StackRequest request, Instant now, HandlerMonitor handlers) {
         byte[] stacks = HandlerStacksCodec
             .write(new HandlerStacks(request.at(), now, request.until(), new ArrayList<>(handlers.overdueStacks())));
+        if (!isServed(request)) {
+            return; // they would be stored after their removal
+        }
         StoreFutures.send(() -> this.registry.putStacks(this.node, stacks)).whenComplete((done, failure) -> {
             if (failure != null) {
                 logger.debug("Cannot store the stacks of overdue handlers; the next report retries", failure);
                 notServed();
             }
         });
+    }
+
+    /** Returns whether the request is the last one, and its time has not passed. */
+    private synchronized boolean isServed(StackRequest request) {
+        return request.equals(this.served) && !isOver(this.nanoTime.getAsLong());
     }
 
     private synchronized void notServed() {

@@ -211,6 +211,35 @@ class WantedStateReconcilerTests {
         assertThat(this.stacks).containsExactly(NOW.toString(), NOW.plusSeconds(60).toString(), "none");
     }
 
+    @Test
+    void removesTheStacksWithTheNextReportIfThisOneFails() {
+        answer(NOW, stacksWanted(NOW));
+        this.clock.advance(Duration.ofMinutes(2));
+        willReturn(CompletableFuture.failedFuture(new IllegalStateException())).given(this.registry)
+            .putStacks(any(), any());
+        this.reconciler.endExpired(this.handlers);
+        prepare();
+
+        this.reconciler.endExpired(this.handlers);
+        this.reconciler.endExpired(this.handlers);
+
+        assertThat(this.stacks).containsExactly(NOW.toString(), "none");
+    }
+
+    @Test
+    void storesNoStacksThatWereTakenTooLate() {
+        List<Runnable> tasks = new ArrayList<>();
+        willAnswer((call) -> tasks.add(call.getArgument(0))).given(this.handlers).execute(any());
+        answer(NOW, stacksWanted(NOW));
+        answer(NOW, stacksWanted(NOW.plusSeconds(1)));
+        tasks.get(0).run();
+        assertThat(this.stacks).as("another request came").isEmpty();
+
+        this.clock.advance(Duration.ofMinutes(2).plusSeconds(1));
+        tasks.get(1).run();
+        assertThat(this.stacks).as("its time has passed").isEmpty();
+    }
+
     /** All handlers hang, on an executor of the application. */
     @Test
     void takesTheStacksAlsoIfNoThreadOfTheHandlersIsFree() {
