@@ -55,6 +55,15 @@ public record NodeStatus(String id, String application, String host, long pid, @
             byQueue = List.copyOf(byQueue);
         }
 
+        /**
+         * Returns whether it claims messages of the queue: it runs, and is not paused for
+         * it in this process. Does not consider a pause of the queue.
+         */
+        public boolean consumes(String queue) {
+            return this.running && !this.paused && this.queues.contains(queue)
+                    && this.byQueue.stream().noneMatch((status) -> status.queue().equals(queue) && status.isPaused());
+        }
+
     }
 
     /**
@@ -68,6 +77,12 @@ public record NodeStatus(String id, String application, String host, long pid, @
      */
     public record QueueStatus(String queue, int concurrency, int configured, int free,
             @Nullable ListenerOverride override) {
+
+        /** Returns whether the override in force pauses the listener for the queue. */
+        public boolean isPaused() {
+            return this.override != null && this.override.paused();
+        }
+
     }
 
     /**

@@ -2,7 +2,6 @@ package io.delayqueue.store.routing;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -15,7 +14,6 @@ import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.admin.NodeStatus.ListenerStatus;
 import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.store.LogExecutor;
 import io.delayqueue.store.NodeRegistry;
@@ -156,9 +154,7 @@ public final class UnconsumedQueueCheck {
         return reports.stream()
             .flatMap((report) -> NodeStatusCodec.read(report).stream())
             .flatMap((node) -> node.listeners().stream())
-            .filter((listener) -> listener.running() && !listener.paused())
-            .map(ListenerStatus::queues)
-            .flatMap(Collection::stream)
+            .flatMap((listener) -> listener.queues().stream().filter(listener::consumes))
             .collect(Collectors.toSet());
     }
 

@@ -13,8 +13,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.admin.ListenerOverride;
 import io.delayqueue.admin.NodeStatus;
 import io.delayqueue.admin.NodeStatus.ListenerStatus;
+import io.delayqueue.admin.NodeStatus.QueueStatus;
 import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
@@ -84,6 +86,16 @@ class UnconsumedQueueCheckTests {
         this.listeners.set(0, listener("orders", false, false));
         assertThat(found()).containsExactly("orders");
         this.listeners.set(0, listener("orders", true, true));
+        assertThat(found()).containsExactly("orders");
+    }
+
+    @Test
+    void aQueueWhoseOnlyListenerAnOverrideHasPausedForItIsFound() {
+        this.queues.put("orders", due(LONG));
+        this.queues.put("other", due(LONG));
+        ListenerOverride pause = new ListenerOverride("l", "orders", null, true, "alice", NOW, NOW.plusSeconds(60));
+        this.listeners.add(new ListenerStatus("l", List.of("other", "orders"), 1, 1, true, false, null, 0, 0,
+                List.of(new QueueStatus("other", 1, 1, 1, null), new QueueStatus("orders", 1, 1, 1, pause))));
         assertThat(found()).containsExactly("orders");
     }
 

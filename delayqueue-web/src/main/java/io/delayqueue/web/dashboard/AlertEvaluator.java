@@ -17,7 +17,6 @@ import io.delayqueue.DelayQueueException;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.admin.NodeStatus;
-import io.delayqueue.admin.NodeStatus.ListenerStatus;
 import io.delayqueue.admin.NodeStatus.RunningHandler;
 import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.admin.QueueOverviews;
@@ -104,15 +103,8 @@ final class AlertEvaluator {
     private static Set<String> listened(List<NodeStatus> nodes) {
         return nodes.stream()
             .flatMap((node) -> node.listeners().stream())
-            .filter((listener) -> listener.running() && !listener.paused())
-            .flatMap((listener) -> listener.queues().stream().filter((queue) -> !isPausedByOverride(listener, queue)))
+            .flatMap((listener) -> listener.queues().stream().filter(listener::consumes))
             .collect(Collectors.toSet());
-    }
-
-    private static boolean isPausedByOverride(ListenerStatus listener, String queue) {
-        return listener.byQueue()
-            .stream()
-            .anyMatch((one) -> one.queue().equals(queue) && one.override() != null && one.override().paused());
     }
 
     /** Finds the queues of overdue handlers, among those that nodes report. */
