@@ -107,8 +107,17 @@ final class AlertEvaluator {
             .collect(Collectors.toSet());
     }
 
-    /** Finds the queues of overdue handlers, among those that nodes report. */
+    /** Returns whether the node has more overdue handlers than it lists. */
+    private static boolean listsNotAllOverdue(NodeStatus node) {
+        return node.handlers().overdue() > node.handlers().longest().stream().filter(RunningHandler::overdue).count();
+    }
+
+    /**
+     * Finds the queues of overdue handlers, among those that nodes list. If a node lists
+     * not all, each number is a lower bound.
+     */
     private static List<Alert> overdue(List<NodeStatus> nodes) {
+        String number = nodes.stream().anyMatch(AlertEvaluator::listsNotAllOverdue) ? "at least %d" : "%d";
         Map<String, String> longest = new LinkedHashMap<>();
         Map<String, Integer> counts = new LinkedHashMap<>();
         nodes.stream()
@@ -127,8 +136,8 @@ final class AlertEvaluator {
         return counts.entrySet()
             .stream()
             .map((entry) -> new Alert(Severity.WARNING, "Handlers are overdue", entry.getKey(),
-                    Json.line("Overdue handlers: %d, %s.".formatted(entry.getValue(), longest.get(entry.getKey())),
-                            MAX_DETAIL),
+                    Json.line("Overdue handlers: %s, %s.".formatted(number.formatted(entry.getValue()),
+                            longest.get(entry.getKey())), MAX_DETAIL),
                     "Open the node on the nodes page: it lists the handlers, and stack frames show where they wait. "
                             + "A timeout of the listener would interrupt them."))
             .toList();

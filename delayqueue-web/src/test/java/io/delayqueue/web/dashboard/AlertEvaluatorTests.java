@@ -95,6 +95,17 @@ class AlertEvaluatorTests {
             });
     }
 
+    /** A node lists 20 handlers, and as many as fit. */
+    @Test
+    void saysThatMoreHandlersMayBeOverdueThanNodesList() {
+        RunningHandler listed = new RunningHandler("l", "orders", "m", 1, 1, Duration.ofMinutes(5), true);
+        NodeStatus node = new NodeStatus("n", "shop", "host", 1, null, START, START, List.of(),
+                new RunningHandlers(400, 400, List.of(listed, listed)));
+
+        assertThat(find(queue(null, 400, 0, false), node, hanging("two", 90, true))).singleElement()
+            .satisfies((alert) -> assertThat(alert.detail()).startsWith("Overdue handlers: at least 3, the longest"));
+    }
+
     private static NodeStatus hanging(String host, long seconds, boolean overdue) {
         RunningHandler handler = new RunningHandler("l", "orders", "m-" + host, 1, 1, Duration.ofSeconds(seconds),
                 overdue);
