@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  */
 public interface NodeOperations {
 
-    /** Maximum concurrency of an override. */
-    int MAX_CONCURRENCY = 1_000;
+    /** Maximum concurrency of an override, as of a configured one. */
+    int MAX_CONCURRENCY = 10_000;
 
     /** Maximum number of overrides of a node. */
     int MAX_OVERRIDES = 50;

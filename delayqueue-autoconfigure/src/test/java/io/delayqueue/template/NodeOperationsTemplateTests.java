@@ -114,7 +114,7 @@ class NodeOperationsTemplateTests {
     }
 
     @ParameterizedTest
-    @CsvSource({ "0,false,1h", "1001,false,1h", ",,1h", "1,false,0s", "1,true,25h" })
+    @CsvSource({ "0,false,1h", "10001,false,1h", ",,1h", "1,false,0s", "1,true,25h" })
     void rejectsWhatIsOutOfBounds(Integer concurrency, Boolean paused, String duration) {
         Duration time = Duration.parse("PT" + duration.toUpperCase());
         assertThatIllegalArgumentException()

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Set;
 
 import io.delayqueue.MessageLimits;
+import io.delayqueue.admin.NodeOperations;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Texts;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +29,7 @@ public record ListenerSettings(int concurrency, Duration lease, @Nullable Durati
         int maxLapses, BackoffPolicy backoff, ExpiryPolicy expiryPolicy, boolean autoStartup,
         Set<Class<? extends Throwable>> noRetryFor) {
 
-    private static final int MAX_CONCURRENCY = 10_000;
+    private static final int MAX_CONCURRENCY = NodeOperations.MAX_CONCURRENCY;
 
     public ListenerSettings {
         require(concurrency >= 1 && concurrency <= MAX_CONCURRENCY, "concurrency", "1 to " + MAX_CONCURRENCY,
