@@ -54,7 +54,7 @@ public final class NodeRoutes {
 
     /**
      * Creates the routes.
-     * @param nodes changes nodes; {@code null} if the store does not support it
+     * @param nodes changes nodes; {@code null} if the application has no such bean
      */
     public NodeRoutes(DelayQueueInspector inspector, @Nullable NodeOperations nodes, AuditPublisher audit) {
         this.inspector = inspector;
@@ -82,7 +82,8 @@ public final class NodeRoutes {
     private ServerResponse find(ApiRequest request) {
         request.onlyQuery();
         NodeStatus node = reported(request);
-        WantedNodeState wanted = operations(request).wanted(node.id()).orElseThrow(() -> gone(request));
+        WantedNodeState wanted = (this.nodes == null) ? WantedNodeState.NONE
+                : this.nodes.wanted(node.id()).orElseThrow(() -> gone(request));
         ObjectNode json = NodeViews.node(node);
         json.set("wanted", NodeViews.wanted(wanted));
         return Responses.json(json);
@@ -153,7 +154,9 @@ public final class NodeRoutes {
 
     private NodeOperations operations(ApiRequest request) {
         if (this.nodes == null) {
-            throw gone(request);
+            throw new ProblemException(new Problem(Kind.NOT_FOUND,
+                    "Node %s cannot be changed: this application has no bean of type NodeOperations"
+                        .formatted(Json.quoted(request.node()))));
         }
         return this.nodes;
     }
