@@ -26,7 +26,8 @@ public record HandlerStacks(Instant requestedAt, Instant takenAt, Instant until,
      *
      * @param handler the handler
      * @param frames the innermost frames up to the handler's method, the innermost first;
-     * empty if the handler has returned a future that is pending
+     * empty if the handler has returned: its future is pending, or its messages are being
+     * settled
      */
     public record HandlerStack(RunningHandler handler, List<String> frames) {
 

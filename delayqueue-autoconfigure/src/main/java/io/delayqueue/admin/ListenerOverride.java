@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param listener the id of the listener
  * @param queue the queue
- * @param concurrency maximum number of messages that it handles concurrently;
- * {@code null} for the configured one
+ * @param concurrency maximum number of messages, or of batches, that it handles
+ * concurrently; {@code null} for the configured one
  * @param paused whether it claims no message
  * @param by the name of the operator
  * @param at when it was requested, on the store's clock

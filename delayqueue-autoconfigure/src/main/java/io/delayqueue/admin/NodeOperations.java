@@ -8,9 +8,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Changes what listeners of one node do, at run time. A change is stored beside the
  * reports of the node, which takes it with its next one, within six seconds; its report
- * then shows what is in force. A node that stops, or has not reported for 20 seconds,
- * loses all changes, so a restarted process begins with its configuration. Calls block;
- * they can be repeated.
+ * then shows what is in force. A restarted process begins with its configuration. A node
+ * that cannot report keeps its overrides until their times; once it reports again after
+ * more than 20 seconds, they end. Calls block; they can be repeated.
  */
 public interface NodeOperations {
 

@@ -70,7 +70,8 @@ public record NodeStatus(String id, String application, String host, long pid, @
      * Holds what applies to one queue of a listener.
      *
      * @param queue the queue
-     * @param concurrency maximum number of messages that are handled concurrently
+     * @param concurrency maximum number of messages, or of batches, that are handled
+     * concurrently
      * @param configured the concurrency by configuration
      * @param free how many more messages could be handled now
      * @param override the override in force; {@code null} for none

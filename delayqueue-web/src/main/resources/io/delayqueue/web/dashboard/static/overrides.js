@@ -39,7 +39,7 @@ function askConcurrency(node, listener, status, wanted) {
   confirm({
     title: html`Concurrency of ${name(listener.id)} on this node`,
     text: html`<p>${SCOPE}</p>${wanted?.paused ? together('The pause') : nothing}`,
-    fields: html`<label>Messages of ${named(status.queue)} at the same time <input type="number" name="concurrency" min="1" max="10000" .value=${String(status.concurrency)} required></label>
+    fields: html`<label>Messages, or batches, of ${named(status.queue)} at the same time <input type="number" name="concurrency" min="1" max="10000" .value=${String(status.concurrency)} required></label>
       <p class="soft">Its configuration has ${status.configured}.</p>${lengths()}`,
     confirm: 'Set on this node',
     act: async (form) => {

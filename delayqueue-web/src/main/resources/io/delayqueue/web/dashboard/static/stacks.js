@@ -28,7 +28,7 @@ function stack(handler) {
   const text = handler.frames.join('\n');
   return html`<section class="stack" aria-label=${`Stack of the handler of ${handler.id}`}>
     <h3><a href=${link('queues', handler.queue, 'messages', handler.id)}>${name(handler.id)}</a> <span class="soft">of ${name(handler.queue)}, running for ${duration(handler.runningForMillis)}</span> ${text ? copying(text, 'stack frames') : nothing}</h3>
-    ${text ? html`<pre tabindex="0">${text}</pre>` : html`<p class="soft">The handler has returned a future that is pending, so no thread runs it.</p>`}
+    ${text ? html`<pre tabindex="0">${text}</pre>` : html`<p class="soft">The handler has returned, so no thread runs it: its future is pending, or its messages are being settled.</p>`}
   </section>`;
 }
 
