@@ -17,7 +17,8 @@
 --          { node, seen, report, ... }, seen: ms
 --
 -- Keeps    I1 to I6, which are about other keys
--- Cost     O(limit + log N), N nodes; a report removes 100 that are gone at most
+-- Cost     O(limit + log N), N nodes; a report removes 100 that are gone at most, and the
+--          entries of its own node if that was gone
 
 local NODES, SEEN = KEYS[2], KEYS[3]
 local now_ms = math.floor(clock() / 1000)
@@ -44,6 +45,11 @@ if #gone > 0 then
   redis.call('ZREM', SEEN, unpack(gone))
 end
 if ARGV[1] == 'report' then
+  local last = tonumber(redis.call('ZSCORE', SEEN, ARGV[4]) or '')
+  if not last or last < tonumber(oldest) then -- left by the limit, or by an earlier version
+    redis.call('HDEL', KEYS[6], ARGV[4])
+    redis.call('HDEL', KEYS[7], ARGV[4])
+  end
   local wanted = redis.call('HGET', KEYS[6], ARGV[4]) or ''
   redis.call('ZREM', SEEN, '') -- a removal first: see mark-started.lua
   redis.call('ZADD', SEEN, to_digits(now_ms), ARGV[4]) -- first, as only nodes in it are ever removed

@@ -93,6 +93,32 @@ public abstract class NodeCases extends StoreCases {
         assertThat(text(nodes().stacks("one"))).isEmpty();
     }
 
+    /** A report removes 100 nodes that are gone at most. */
+    @Test
+    void aNodeThatIsBackKeepsNothingHoweverManyAreGone() {
+        for (int i = 0; i < 100; i++) {
+            report("gone%02d".formatted(i));
+        }
+        report("one");
+        change("one", "", "pause");
+        nodes().putStacks("one", bytes("frames")).join();
+        this.dq.advance(NodeRegistry.MAX_AGE);
+        assertThat(text(nodes().wanted("one"))).isEqualTo("pause");
+        this.dq.advance(Duration.ofMillis(1));
+
+        assertThat(report("one")).isEmpty();
+        assertThat(text(nodes().wanted("one"))).isEmpty();
+        assertThat(text(nodes().stacks("one"))).isEmpty();
+    }
+
+    @Test
+    void aNodeReportsInTimeAndKeepsWhatIsWanted() {
+        report("one");
+        change("one", "", "pause");
+        this.dq.advance(NodeRegistry.MAX_AGE);
+        assertThat(report("one")).isEqualTo("pause");
+    }
+
     @Test
     void aNodeThatStopsKeepsNothing() {
         report("one");
