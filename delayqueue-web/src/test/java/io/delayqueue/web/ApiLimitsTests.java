@@ -179,7 +179,7 @@ class ApiLimitsTests {
         assertThat(replies).extracting((reply) -> reply.json().path("outcome").asString())
             .containsExactly("KEPT", "AFTER_CURRENT", "AFTER_CURRENT");
         assertThat(this.server.audited())
-            .filteredOn((event) -> event.queue().equals("followed") && event.principal().equals("send"))
+            .filteredOn((event) -> "followed".equals(event.queue()) && event.principal().equals("send"))
             .extracting(AuditedOperationEvent::operation)
             .containsExactly("send", "send", "send", "replace");
     }

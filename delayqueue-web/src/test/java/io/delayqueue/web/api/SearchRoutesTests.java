@@ -141,7 +141,7 @@ class SearchRoutesTests {
             .json();
         assertThat(redriven.path("changed").intValue()).isEqualTo(3);
         assertThat(this.server.operations().statistics("caused").dead()).isEqualTo(1);
-        assertThat(this.server.audited()).filteredOn((event) -> event.queue().equals("caused"))
+        assertThat(this.server.audited()).filteredOn((event) -> "caused".equals(event.queue()))
             .filteredOn((event) -> event.operation().equals("redrive"))
             .singleElement()
             .satisfies((event) -> assertThat(event.filter()).contains(group).doesNotContain("order"));

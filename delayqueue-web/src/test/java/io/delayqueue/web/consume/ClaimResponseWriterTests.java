@@ -100,7 +100,7 @@ class ClaimResponseWriterTests {
         assertThat(message.path("attempt").intValue()).isEqualTo(1);
         await().until(() -> polls.waiting() == 0);
         await().untilAsserted(() -> assertThat(server.audited())
-            .filteredOn((event) -> event.queue().equals("gone") && event.operation().equals("claim"))
+            .filteredOn((event) -> "gone".equals(event.queue()) && event.operation().equals("claim"))
             .containsExactlyInAnyOrder(
                     new AuditedOperationEvent("all", "claim", "gone", null, AuditedOperationEvent.UNKNOWN),
                     new AuditedOperationEvent("all", "claim", "gone", null, 1)));

@@ -170,7 +170,7 @@ class LeaseTokenForgeryTests {
         assertThat(holding.leased).as("the lease as the handler sees it").isTrue();
         await().untilAsserted(() -> assertThat(server.operations().find("held", "m")).isEmpty());
         assertThat(server.operations().statistics("held").dead()).isZero();
-        assertThat(server.audited()).filteredOn((event) -> event.queue().equals("held") && event.count() != 0)
+        assertThat(server.audited()).filteredOn((event) -> "held".equals(event.queue()) && event.count() != 0)
             .extracting((event) -> event.operation())
             .containsExactlyInAnyOrder("claim", "release");
     }

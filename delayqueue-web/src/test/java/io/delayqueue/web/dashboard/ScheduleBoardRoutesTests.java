@@ -178,7 +178,7 @@ class ScheduleBoardRoutesTests {
         server.call("operate", "POST", one + "/trigger?name=daily", "{}");
         server.call("operate", "DELETE", one + "?name=daily", null);
 
-        assertThat(server.audited().stream().filter((event) -> event.queue().equals("audited")))
+        assertThat(server.audited().stream().filter((event) -> "audited".equals(event.queue())))
             .extracting(AuditedOperationEvent::operation, AuditedOperationEvent::filter, AuditedOperationEvent::count)
             .containsExactly(Tuple.tuple("pause-schedule", "daily", 1L), Tuple.tuple("pause-schedule", "daily", 0L),
                     Tuple.tuple("resume-schedule", "daily", 1L), Tuple.tuple("trigger-schedule", "daily", 1L),
