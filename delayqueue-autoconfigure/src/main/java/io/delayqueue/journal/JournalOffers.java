@@ -79,9 +79,13 @@ final class JournalOffers {
         this.span = span;
     }
 
+    JournalMode mode(QueueName queue) {
+        return this.modes.apply(queue);
+    }
+
     /** Returns whether rows of a queue are kept until their messages have ended. */
     boolean isLedger(QueueName queue) {
-        return this.modes.apply(queue) == JournalMode.LEDGER;
+        return mode(queue) == JournalMode.LEDGER;
     }
 
     /**

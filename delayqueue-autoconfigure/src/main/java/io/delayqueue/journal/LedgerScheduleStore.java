@@ -32,7 +32,8 @@ import org.springframework.transaction.TransactionException;
 
 /**
  * Fires the schedules of ledgers with rows: inserts a row for each occurrence before the
- * store sends it. Calls that send nothing, and those of other queues, are passed on.
+ * store sends it. Calls that send nothing, and those of other queues, are passed on. In
+ * the mode outbox, occurrences have no rows, also while the queue is still a ledger.
  * While the database is away, schedules of ledgers are not fired. Thread-safe; no method
  * waits.
  */
@@ -58,8 +59,12 @@ final class LedgerScheduleStore implements ScheduleStore {
 
     @Override
     public CompletableFuture<FireResult> fire(QueueName queue, @Nullable String node, List<ScheduleStep> steps) {
-        boolean ledger = this.rows.include(queue);
-        if (!ledger || steps.stream().allMatch((step) -> step.occurrence() == null)) {
+        JournalMode mode = this.rows.include(queue);
+        if (mode == JournalMode.OUTBOX) {
+            // Rows of a ledger that is left would keep it from becoming empty.
+            return this.store.fire(queue, node, steps.stream().map(ScheduleStep::withoutRow).toList());
+        }
+        if (mode != JournalMode.LEDGER || steps.stream().allMatch((step) -> step.occurrence() == null)) {
             return this.store.fire(queue, node, steps);
         }
         return StoreFutures.send(this.executor, () -> {

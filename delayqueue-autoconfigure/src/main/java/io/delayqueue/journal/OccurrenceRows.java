@@ -42,15 +42,16 @@ final class OccurrenceRows {
     }
 
     /**
-     * Returns whether occurrences of a queue need rows; then compares the queue with the
-     * journal, so that rows are settled that were left behind.
+     * Returns the mode of a queue. If that is a ledger, occurrences need rows; then
+     * compares the queue with the journal, so that rows are settled that were left
+     * behind.
      */
-    boolean include(QueueName queue) {
-        boolean ledger = this.offers.isLedger(queue);
-        if (ledger) {
+    JournalMode include(QueueName queue) {
+        JournalMode mode = this.offers.mode(queue);
+        if (mode == JournalMode.LEDGER) {
             this.reconciler.include(queue);
         }
-        return ledger;
+        return mode;
     }
 
     /**

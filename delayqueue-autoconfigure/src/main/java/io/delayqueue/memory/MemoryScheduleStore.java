@@ -201,7 +201,7 @@ final class MemoryScheduleStore implements ScheduleStore {
             if (occurrence == null) {
                 return skip(step, state, Objects.requireNonNull(step.skip()));
             }
-            if (ledger && occurrence.message().revision() == 0) {
+            if (ledger && occurrence.message().revision() == 0 && !occurrence.rowless()) {
                 return StepOutcome.UNRECORDED;
             }
             if (occurrence.validUntil() != null && now > occurrence.validUntil()) {

@@ -11,7 +11,8 @@
 -- by the caller.
 --
 -- In a ledger each occurrence has a row in the journal, which the caller has inserted. If its message is
--- not stored, the row has ended, unless a call before has stored it.
+-- not stored, the row has ended, unless a call before has stored it. A caller whose mode is outbox leaves the
+-- ledger, and inserts no rows.
 --
 -- KEYS     all of prelude.lua, those of schedules too; unused: primary,
 --          journal, duplicates, schedule-declarations, schedule-owners
@@ -39,7 +40,7 @@
 --   +17 last id      skipped as OVERLAP if the queue holds this id; '' for none
 --   +18 backlog id   skipped as BACKLOG if the queue holds this id; '' for none
 --   +19 void         revisions of other rows of this occurrence, which end if its message is stored, with blanks
---                    between them; '' for none
+--                    between them; '' for none; '-' if the caller leaves the ledger and inserts no rows
 --
 -- Returns  { now, next_at, node, count, refused, { outcome, ... }, { name, state, ... } }
 --          now: microseconds; next_at: ms, the earliest next time of all schedules, 0 for none;
@@ -82,7 +83,7 @@ local function apply(at)
   if reason == '-' then return postpone(name, schedule, now_ms) end
   if next == '0' or tonumber(next) > now_ms then return 'early' end
   if reason == '' then
-    if not revision_of(ARGV[at + 11]) and is_ledger() then return 'unrecorded' end
+    if not revision_of(ARGV[at + 11]) and ARGV[at + 19] ~= '-' and is_ledger() then return 'unrecorded' end
     if ARGV[at + 16] ~= '' and now_ms > tonumber(ARGV[at + 16]) then return 'outdated' end
     to, count = next, 1
     reason = holds_id(ARGV[at + 17]) and 'OVERLAP' or holds_id(ARGV[at + 18]) and 'BACKLOG' or ''

@@ -32,6 +32,8 @@ public final class ScheduleArguments {
 
     private static final String POSTPONE = "-";
 
+    private static final String WITHOUT_ROW = "-";
+
     private ScheduleArguments() {
     }
 
@@ -73,8 +75,12 @@ public final class ScheduleArguments {
                 bytes(message.priority()), (message.group() != null) ? bytes(message.group()) : NONE,
                 (occurrence.validUntil() != null) ? bytes(occurrence.validUntil()) : NONE,
                 (occurrence.lastId() != null) ? bytes(occurrence.lastId()) : NONE,
-                (occurrence.backlogId() != null) ? bytes(occurrence.backlogId()) : NONE,
-                bytes(occurrence.voids().stream().map(String::valueOf).collect(Collectors.joining(" "))) };
+                (occurrence.backlogId() != null) ? bytes(occurrence.backlogId()) : NONE, bytes(voids(occurrence)) };
+    }
+
+    private static String voids(Occurrence occurrence) {
+        return occurrence.rowless() ? WITHOUT_ROW
+                : occurrence.voids().stream().map(String::valueOf).collect(Collectors.joining(" "));
     }
 
     /** Returns the arguments of change-schedule.lua. */

@@ -56,6 +56,11 @@ public record ScheduleStep(String name, long generation, long next, long last, P
         return new ScheduleStep(this.name, this.generation, this.next, this.last, this.to, other, null);
     }
 
+    /** Returns this step for a process that leaves the ledger of its queue. */
+    public ScheduleStep withoutRow() {
+        return (this.occurrence != null) ? with(this.occurrence.withoutRow()) : this;
+    }
+
     /**
      * Holds the message of an occurrence, and the conditions under which it is sent.
      *
@@ -68,9 +73,10 @@ public record ScheduleStep(String name, long generation, long next, long last, P
      * BACKLOG; {@code null} for none
      * @param voids other rows of this occurrence in a journal, which end if the message
      * is stored
+     * @param rowless whether it is sent without a row though the queue is a ledger
      */
     public record Occurrence(NewMessage message, @Nullable Long validUntil, @Nullable String lastId,
-            @Nullable String backlogId, List<Long> voids) {
+            @Nullable String backlogId, List<Long> voids, boolean rowless) {
 
         public Occurrence {
             voids = List.copyOf(voids);
@@ -79,7 +85,7 @@ public record ScheduleStep(String name, long generation, long next, long last, P
         /** Creates an occurrence without other rows. */
         public Occurrence(NewMessage message, @Nullable Long validUntil, @Nullable String lastId,
                 @Nullable String backlogId) {
-            this(message, validUntil, lastId, backlogId, List.of());
+            this(message, validUntil, lastId, backlogId, List.of(), false);
         }
 
         /**
@@ -91,7 +97,12 @@ public record ScheduleStep(String name, long generation, long next, long last, P
          */
         public Occurrence recorded(long revision, long deadline, List<Long> voids) {
             long until = (this.validUntil != null) ? Math.min(this.validUntil, deadline) : deadline;
-            return new Occurrence(this.message.withRevision(revision), until, this.lastId, this.backlogId, voids);
+            return new Occurrence(this.message.withRevision(revision), until, this.lastId, this.backlogId, voids,
+                    false);
+        }
+
+        private Occurrence withoutRow() {
+            return new Occurrence(this.message, this.validUntil, this.lastId, this.backlogId, this.voids, true);
         }
 
     }

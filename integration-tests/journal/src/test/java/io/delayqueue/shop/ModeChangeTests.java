@@ -2,6 +2,8 @@ package io.delayqueue.shop;
 
 import java.time.Duration;
 
+import io.delayqueue.ScheduleDefinition;
+import io.delayqueue.ScheduleOperations;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
@@ -56,6 +58,25 @@ class ModeChangeTests {
         await().atMost(PATIENCE).untilAsserted(() -> assertThat(this.shop.rows()).isZero());
         await().atMost(PATIENCE).untilAsserted(() -> assertThat(layout()).doesNotContain("j"));
         assertThat(this.redis.commands().exists("dq:{orders}:changes")).isZero();
+    }
+
+    /** P1: the schedules of a former ledger are fired while it has rows. */
+    @Test
+    void theSchedulesOfALedgerThatIsLeftGoOn() {
+        String url = ShopDatabase.POSTGRESQL.url();
+        this.shop = ShopApplication.start(this.redis, url);
+        this.shop.queue().send(ORDERS, "1", "of the ledger", Duration.ofHours(1));
+        await().untilAsserted(() -> assertThat(layout()).contains("j"));
+        this.shop.close();
+
+        this.shop = ShopApplication.start(this.redis, url, "delayqueue.queues.orders.journal-mode=outbox");
+        ScheduleOperations schedules = this.shop.queue().schedules(ORDERS);
+        schedules.put(ScheduleDefinition.fixedRate("tick", Duration.ofMillis(200)).payload("of the schedule").build());
+
+        await().untilAsserted(() -> assertThat(this.shop.shop().handled).hasSizeGreaterThan(2));
+        assertThat(layout()).contains("j");
+        assertThat(this.shop.rows()).isOne();
+        schedules.remove("tick");
     }
 
     /** P1: a queue may become a ledger while it has messages, which have no rows. */

@@ -190,6 +190,17 @@ public abstract class OccurrenceRowCases extends StoreCases {
         assertThat(state()).isEqualTo(state.skipped(position(2)));
     }
 
+    /** P1: the schedules of a ledger that is left go on. */
+    @Test
+    void aNodeThatLeavesTheLedgerSendsWithoutARow() {
+        ledger(true);
+
+        assertThat(fire(send(fresh()).withoutRow())).isEqualTo(StepOutcome.SENT);
+        ledger(false);
+        assertThat(this.dq.drained()).containsExactly(id(0));
+        assertThat(ends()).isEmpty();
+    }
+
     private void ledger(boolean ledger) {
         Optional<PartitionLayout> layout = this.contract.records().read(QUEUE).join();
         this.contract.records()
