@@ -317,9 +317,24 @@ final class JournalOffers {
         });
     }
 
+    /** Reads the time of a queue if it is not known. */
+    void prepare(QueueName queue) {
+        this.clock.prepare(queue);
+    }
+
+    /** Returns the time from when rows are read or inserted until the deadline. */
+    Duration span() {
+        return this.span;
+    }
+
     /** Returns the deadline of a call to a partition whose rows are about to be read. */
     long deadline(Partition partition, long begin) {
-        this.clock.prepare(partition.queue());
+        prepare(partition.queue());
+        return preparedDeadline(partition, begin);
+    }
+
+    /** Returns the same for a queue that was prepared, and does not wait. */
+    long preparedDeadline(Partition partition, long begin) {
         return deadline(begin).applyAsLong(partition);
     }
 

@@ -70,7 +70,8 @@ final class LedgerScheduleStore implements ScheduleStore {
         return StoreFutures.send(this.executor, () -> {
             List<ScheduleStep> recorded = record(queue, steps);
             return this.store.fire(queue, node, recorded)
-                .whenComplete((firing, failure) -> accept(queue, recorded, firing));
+                .whenComplete((firing, failure) -> accept(queue, recorded, firing))
+                .thenApply((firing) -> firing.followedByStale(steps.size() - recorded.size()));
         });
     }
 

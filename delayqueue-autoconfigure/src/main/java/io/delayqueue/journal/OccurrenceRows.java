@@ -10,6 +10,7 @@ import java.util.Objects;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.ScheduleStep.Occurrence;
@@ -55,26 +56,39 @@ final class OccurrenceRows {
     }
 
     /**
-     * Inserts rows for the steps that send occurrences, all or none, and returns the
-     * steps with them. The store applies these steps only while the claims of the rows
-     * last, so that no other node takes a row for one that was left behind.
+     * Inserts rows for the steps that send occurrences, in one transaction, and returns
+     * the steps with them. The store applies these steps only while the claims of the
+     * rows last, so that no other node takes a row for one that was left behind.
+     * @return the first steps, at least one: with a slow database, those whose rows could
+     * be inserted in half of the time until the deadline
      */
     List<ScheduleStep> record(QueueName queue, List<ScheduleStep> steps) {
         requireCompared(queue);
+        this.offers.prepare(queue);
+        // The time until the deadline begins when there is a connection.
+        return this.table.database().inOwnTransaction(() -> inserted(queue, steps));
+    }
+
+    private List<ScheduleStep> inserted(QueueName queue, List<ScheduleStep> steps) {
         long begin = System.nanoTime();
-        long deadline = this.offers.deadline(Partition.first(queue), begin) / 1000;
-        return this.table.database().inOwnTransaction(() -> {
-            Map<String, List<Long>> others = othersOf(queue, steps);
-            List<ScheduleStep> recorded = new ArrayList<>(steps.size());
-            for (ScheduleStep step : steps) {
-                Occurrence occurrence = step.occurrence();
-                recorded.add((occurrence != null) ? step
-                    .with(occurrence.recorded(this.table.insert(JournalRequest.occurrence(queue, occurrence.message())),
-                            deadline, others.getOrDefault(occurrence.message().id(), List.of())))
-                        : step);
+        long deadline = this.offers.preparedDeadline(Partition.first(queue), begin) / 1000;
+        long limit = this.offers.span().dividedBy(2).toNanos();
+        Map<String, List<Long>> others = othersOf(queue, steps);
+        List<ScheduleStep> recorded = new ArrayList<>(steps.size());
+        for (ScheduleStep step : steps) {
+            if (!recorded.isEmpty() && System.nanoTime() - begin > limit) {
+                break;
             }
-            return recorded;
-        });
+            Occurrence occurrence = step.occurrence();
+            recorded.add((occurrence != null) ? step.with(recorded(queue, occurrence, deadline, others)) : step);
+        }
+        return recorded;
+    }
+
+    private Occurrence recorded(QueueName queue, Occurrence occurrence, long deadline, Map<String, List<Long>> others) {
+        NewMessage message = occurrence.message();
+        long revision = this.table.insert(JournalRequest.occurrence(queue, message));
+        return occurrence.recorded(revision, deadline, others.getOrDefault(message.id(), List.of()));
     }
 
     private void requireCompared(QueueName queue) {
@@ -114,7 +128,7 @@ final class OccurrenceRows {
         return others;
     }
 
-    /** Accepts the rows of the occurrences that were sent. */
+    /** Accepts the rows of the occurrences that were sent, by steps with rows. */
     void accept(QueueName queue, List<ScheduleStep> steps, List<StepOutcome> outcomes) {
         List<AcceptedRequest> accepted = new ArrayList<>();
         for (int i = 0; i < steps.size(); i++) {

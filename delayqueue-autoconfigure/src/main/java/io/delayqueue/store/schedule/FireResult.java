@@ -1,6 +1,8 @@
 package io.delayqueue.store.schedule;
 
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 
@@ -21,4 +23,16 @@ import org.jspecify.annotations.Nullable;
  */
 public record FireResult(Instant now, @Nullable Instant nextAt, @Nullable String firingNode, @Nullable Instant firedAt,
         long count, List<StepOutcome> outcomes, Map<String, ScheduleState> due) {
+
+    /** Returns this result of a call without the last steps, which had no effect. */
+    public FireResult followedByStale(int steps) {
+        if (steps == 0) {
+            return this;
+        }
+        List<StepOutcome> all = new ArrayList<>(this.outcomes);
+        all.addAll(Collections.nCopies(steps, StepOutcome.STALE));
+        return new FireResult(this.now, this.nextAt, this.firingNode, this.firedAt, this.count, List.copyOf(all),
+                this.due);
+    }
+
 }

@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.delayqueue.DelayedListener;
@@ -308,6 +309,26 @@ class LedgerScheduleTests {
             this.shop.close();
             this.shop = null;
         }
+    }
+
+    /**
+     * P1: a slow database delays occurrences, and does not prevent them: 30 rows take
+     * longer than the time in which they may be sent.
+     */
+    @Test
+    void schedulesAreFiredThoughTheDatabaseIsSlow() {
+        start(ShopDatabase.POSTGRESQL.url(), "delayqueue.schedules.misfire-threshold=10m");
+        gate().delay(INSERT, Duration.ofMillis(250));
+        List<String> names = IntStream.range(0, 30).mapToObj((i) -> "slow-" + i).toList();
+        Instant from = now().minusSeconds(60);
+        for (String name : names) {
+            schedules().putIfAbsent(ScheduleDefinition.fixedRate(name, Duration.ofMinutes(1)).build(), from);
+        }
+
+        await().until(() -> names.stream().allMatch((name) -> schedules().find(name).orElseThrow().sent() > 0));
+        gate().open();
+        names.forEach(schedules()::remove);
+        await().untilAsserted(() -> assertThat(this.shop.rows()).isZero());
     }
 
     /** P1: what was due while Redis was away is sent once, and no row is left. */

@@ -5,14 +5,16 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 import javax.sql.DataSource;
 
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-/** Blocks some statements while it is closed. */
+/** Blocks or delays some statements while it is closed. */
 final class StatementGate implements BeanPostProcessor {
 
     /** A part of the statement by which a restore reads rows. */
@@ -25,9 +27,17 @@ final class StatementGate implements BeanPostProcessor {
 
     private volatile String blocked = "";
 
+    private volatile Duration delay = Duration.ZERO;
+
     /** Blocks the statements that contain a text. */
     void close(String text) {
+        delay(text, Duration.ofHours(1));
+    }
+
+    /** Delays each statement that contains a text. */
+    void delay(String text, Duration delay) {
         this.blocked = text;
+        this.delay = delay;
         this.opened = new CountDownLatch(1);
     }
 
@@ -54,7 +64,7 @@ final class StatementGate implements BeanPostProcessor {
 
     private Object call(Connection target, Method method, Object[] arguments) throws Throwable {
         if (method.getName().equals("prepareStatement") && ((String) arguments[0]).contains(this.blocked)) {
-            this.opened.await();
+            this.opened.await(this.delay.toNanos(), TimeUnit.NANOSECONDS);
         }
         try {
             return method.invoke(target, arguments);
