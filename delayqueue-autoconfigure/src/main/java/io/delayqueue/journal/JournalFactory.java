@@ -26,10 +26,15 @@ public final class JournalFactory {
     /** An offer ends well before the claim of its row, as clocks may differ a little. */
     private static final int DEADLINES = 4;
 
-    /** How long the thread that inserts rows of occurrences rests before it ends. */
+    /**
+     * The threads that insert rows of occurrences, of which each may wait for one queue.
+     */
+    private static final int FIRING_THREADS = 4;
+
+    /** How long these threads rest before they end. */
     private static final Duration IDLE = Duration.ofSeconds(10);
 
-    /** Firings that may wait for that thread; others fail and are repeated. */
+    /** Firings that may wait for these threads; others fail and are repeated. */
     private static final int MAX_FIRINGS = 10_000;
 
     private final JournalStatus status = new JournalStatus();
@@ -86,8 +91,8 @@ public final class JournalFactory {
 
     /** Inserts a row for each occurrence of a ledger before it is sent. */
     public void recordOccurrences(LocalSchedules schedules) {
-        ThreadPoolExecutor executor = new ThreadPoolExecutor(1, 1, IDLE.toSeconds(), TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(MAX_FIRINGS), threads());
+        ThreadPoolExecutor executor = new ThreadPoolExecutor(FIRING_THREADS, FIRING_THREADS, IDLE.toSeconds(),
+                TimeUnit.SECONDS, new LinkedBlockingQueue<>(MAX_FIRINGS), threads());
         executor.allowCoreThreadTimeOut(true);
         schedules.wrapStore((store) -> new LedgerScheduleStore(store, this.occurrences, executor));
     }

@@ -1,5 +1,6 @@
 package io.delayqueue.journal;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -41,6 +42,15 @@ final class LedgerScheduleStore implements ScheduleStore {
 
     private static final Logger logger = LoggerFactory.getLogger(LedgerScheduleStore.class);
 
+    /** How long a put, a pause or a resumption waits until its ledger is compared. */
+    private static final Duration CHANGE_LIMIT = Duration.ofSeconds(1);
+
+    /**
+     * How long a firing waits for that, which is repeated: a ledger that cannot be
+     * compared must not delay the others, and after a start the comparison is near.
+     */
+    private static final Duration FIRING_LIMIT = Duration.ofMillis(100);
+
     private final ScheduleStore store;
 
     private final OccurrenceRows rows;
@@ -68,16 +78,16 @@ final class LedgerScheduleStore implements ScheduleStore {
             return this.store.fire(queue, node, steps);
         }
         return StoreFutures.send(this.executor, () -> {
-            List<ScheduleStep> recorded = record(queue, steps);
+            List<ScheduleStep> recorded = record(queue, steps, (node != null) ? FIRING_LIMIT : CHANGE_LIMIT);
             return this.store.fire(queue, node, recorded)
                 .whenComplete((firing, failure) -> accept(queue, recorded, firing))
                 .thenApply((firing) -> firing.followedByStale(steps.size() - recorded.size()));
         });
     }
 
-    private List<ScheduleStep> record(QueueName queue, List<ScheduleStep> steps) {
+    private List<ScheduleStep> record(QueueName queue, List<ScheduleStep> steps, Duration comparisonLimit) {
         try {
-            return this.rows.record(queue, steps);
+            return this.rows.record(queue, steps, comparisonLimit);
         }
         catch (DataIntegrityViolationException ex) {
             // Its text may have the contents of messages.

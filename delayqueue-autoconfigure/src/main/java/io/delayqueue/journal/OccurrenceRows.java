@@ -24,9 +24,6 @@ import io.delayqueue.store.schedule.StepOutcome;
  */
 final class OccurrenceRows {
 
-    /** How long the first occurrence of a ledger waits until that is compared. */
-    private static final Duration COMPARISON_LIMIT = Duration.ofSeconds(1);
-
     private final JournalTable table;
 
     private final JournalOffers offers;
@@ -59,11 +56,12 @@ final class OccurrenceRows {
      * Inserts rows for the steps that send occurrences, in one transaction, and returns
      * the steps with them. The store applies these steps only while the claims of the
      * rows last, so that no other node takes a row for one that was left behind.
+     * @param comparisonLimit the longest wait for the first comparison of the queue
      * @return the first steps, at least one: with a slow database, those whose rows could
      * be inserted in half of the time until the deadline
      */
-    List<ScheduleStep> record(QueueName queue, List<ScheduleStep> steps) {
-        requireCompared(queue);
+    List<ScheduleStep> record(QueueName queue, List<ScheduleStep> steps, Duration comparisonLimit) {
+        requireCompared(queue, comparisonLimit);
         this.offers.prepare(queue);
         // The time until the deadline begins when there is a connection.
         return this.table.database().inOwnTransaction(() -> inserted(queue, steps));
@@ -91,9 +89,9 @@ final class OccurrenceRows {
         return occurrence.recorded(revision, deadline, others.getOrDefault(message.id(), List.of()));
     }
 
-    private void requireCompared(QueueName queue) {
+    private void requireCompared(QueueName queue, Duration limit) {
         try {
-            String reason = this.status.unpaired(queue, COMPARISON_LIMIT);
+            String reason = this.status.unpaired(queue, limit);
             if (reason != null) {
                 throw new StoreUnavailableException(reason + "; no occurrence was sent", Effect.NONE, null);
             }
