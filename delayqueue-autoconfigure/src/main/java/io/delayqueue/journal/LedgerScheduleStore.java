@@ -80,7 +80,7 @@ final class LedgerScheduleStore implements ScheduleStore {
         return StoreFutures.send(this.executor, () -> {
             List<ScheduleStep> recorded = record(queue, steps, (node != null) ? FIRING_LIMIT : CHANGE_LIMIT);
             return this.store.fire(queue, node, recorded)
-                .whenComplete((firing, failure) -> accept(queue, recorded, firing))
+                .whenComplete((firing, failure) -> settle(queue, recorded, firing, failure))
                 .thenApply((firing) -> firing.followedByStale(steps.size() - recorded.size()));
         });
     }
@@ -107,23 +107,35 @@ final class LedgerScheduleStore implements ScheduleStore {
                 Effect.NONE, cause);
     }
 
-    /** Leaves rows to the relay if the database does not answer now. */
-    private void accept(QueueName queue, List<ScheduleStep> steps, @Nullable FireResult firing) {
-        if (firing == null || !firing.outcomes().contains(StepOutcome.SENT)) {
-            return;
+    /**
+     * Accepts the rows of what was sent. Deletes all rows if the call had no effect, as
+     * it is repeated with other rows, maybe for long: a Redis that is full answers reads.
+     */
+    private void settle(QueueName queue, List<ScheduleStep> steps, @Nullable FireResult firing,
+            @Nullable Throwable failure) {
+        if (firing != null && firing.outcomes().contains(StepOutcome.SENT)) {
+            execute(queue, () -> this.rows.accept(queue, steps, firing.outcomes()));
         }
+        else if (failure != null && StoreFailures.unwrap(failure) instanceof DelayQueueException known
+                && known.effect() == Effect.NONE) {
+            execute(queue, () -> this.rows.delete(steps));
+        }
+    }
+
+    /** Leaves rows to the relay if the database does not answer now. */
+    private void execute(QueueName queue, Runnable statements) {
         try {
             this.executor.execute(() -> {
                 try {
-                    this.rows.accept(queue, steps, firing.outcomes());
+                    statements.run();
                 }
                 catch (RuntimeException ex) {
-                    logger.debug("Rows of occurrences of queue '{}' are accepted by the relay, later", queue, ex);
+                    logger.debug("Rows of occurrences of queue '{}' are settled by the relay, later", queue, ex);
                 }
             });
         }
         catch (RejectedExecutionException ex) {
-            logger.debug("Rows of occurrences of queue '{}' are accepted by the relay, later", queue, ex);
+            logger.debug("Rows of occurrences of queue '{}' are settled by the relay, later", queue, ex);
         }
     }
 

@@ -19,8 +19,9 @@ import io.delayqueue.store.schedule.StepOutcome;
 /**
  * Inserts the rows of occurrences that schedules of ledgers are about to fire, and
  * accepts those of occurrences that the store has. The rows of the others end by entries
- * that the store makes, or by the relay if the store was not called. Thread-safe; methods
- * wait for the database, and may wait for the time of the store.
+ * that the store makes; they are deleted if the call had no effect, or by the relay if no
+ * answer came. Thread-safe; methods wait for the database, and may wait for the time of
+ * the store.
  */
 final class OccurrenceRows {
 
@@ -139,6 +140,16 @@ final class OccurrenceRows {
         }
         this.table.accept(accepted);
         this.status.addApplied(accepted.size());
+    }
+
+    /** Deletes the rows of steps that the store has not applied, and will not. */
+    void delete(List<ScheduleStep> steps) {
+        List<Long> revisions = steps.stream()
+            .map(ScheduleStep::occurrence)
+            .filter(Objects::nonNull)
+            .map((occurrence) -> occurrence.message().revision())
+            .toList();
+        this.table.deleteOwn(revisions);
     }
 
 }

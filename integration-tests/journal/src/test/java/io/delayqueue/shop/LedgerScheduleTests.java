@@ -331,6 +331,34 @@ class LedgerScheduleTests {
         await().untilAsserted(() -> assertThat(this.shop.rows()).isZero());
     }
 
+    /** P6: a Redis that is full answers the read and rejects what fires. */
+    @EachDatabase
+    void noRowsAreLeftWhileRedisIsFull(ShopDatabase database) {
+        start(database.url());
+        schedules().put(ticking().build());
+        await().until(() -> !handled().isEmpty());
+        pauseListeners();
+        redis.commands().configSet("maxmemory", "1");
+        try {
+            await().until(() -> tick().nextAt().plusSeconds(3).isBefore(now()));
+            await().untilAsserted(() -> assertThat(pending()).isEmpty());
+        }
+        finally {
+            redis.commands().configSet("maxmemory", "0");
+        }
+        resumeListeners();
+        schedules().pause(TICK);
+        assertHandledOnce();
+    }
+
+    /** Returns the rows of occurrences that are not accepted. */
+    private List<Long> pending() {
+        return this.shop.jdbc()
+            .sql("SELECT revision FROM delayqueue_journal WHERE operation = 'O'")
+            .query(Long.class)
+            .list();
+    }
+
     /** P1: what was due while Redis was away is sent once, and no row is left. */
     @EachDatabase
     void schedulesContinueWhenRedisIsBack(ShopDatabase database) {
