@@ -56,7 +56,7 @@ public final class HandlerExecutor implements Executor {
     private volatile boolean stopping;
 
     /** Whether all running handlers were interrupted. */
-    private volatile boolean interrupting;
+    private volatile boolean allInterrupted;
 
     /**
      * Creates the executor without starting threads.
@@ -164,19 +164,29 @@ public final class HandlerExecutor implements Executor {
         this.log.execute(line);
     }
 
-    /** Registers a handler that starts, so that a stop can interrupt it. */
+    /**
+     * Registers a handler that starts, so that a stop can interrupt it. Interrupts it if
+     * a stop has begun, which then waits for it too.
+     */
     void handlerStarted(HandlerTask task, HandlerTimeout handler) {
         this.running.put(task, handler);
         if (this.stopping) {
-            handler.interrupt();
+            this.interrupted.add(task);
+            if (!handler.interrupt()) {
+                settled(task);
+            }
         }
     }
 
     /** Unregisters a handler, once its messages are settled or left to their leases. */
     void handlerEnded(HandlerTask task) {
         this.running.remove(task);
+        settled(task);
+    }
+
+    private void settled(HandlerTask task) {
         this.interrupted.remove(task);
-        if (this.interrupting && this.interrupted.isEmpty()) {
+        if (this.allInterrupted && this.interrupted.isEmpty()) {
             this.allSettled.countDown();
         }
     }
@@ -203,7 +213,7 @@ public final class HandlerExecutor implements Executor {
                 this.interrupted.remove(task);
             }
         });
-        this.interrupting = true;
+        this.allInterrupted = true;
         if (!this.interrupted.isEmpty()) {
             this.allSettled.await(Nanos.of(limit), TimeUnit.NANOSECONDS);
         }

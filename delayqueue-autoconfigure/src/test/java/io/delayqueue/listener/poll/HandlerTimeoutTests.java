@@ -5,6 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import ch.qos.logback.classic.Level;
@@ -13,6 +16,7 @@ import io.delayqueue.fixtures.LogCapture;
 import io.delayqueue.fixtures.ManualNanoClock;
 import io.delayqueue.fixtures.store.ListenerFakeStore;
 import io.delayqueue.store.Lease;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -116,6 +120,42 @@ class HandlerTimeoutTests {
         assertThat(Thread.interrupted()).isTrue();
         executor.handlerEnded(late);
         executor.close();
+    }
+
+    /** P12: a stop waits until the messages of such a handler are settled. */
+    @Test
+    void aStopWaitsForAHandlerThatStartsMeanwhile() throws Exception {
+        HandlerExecutor executor = new HandlerExecutor(false, false, null);
+        HandlerTask early = new HandlerTask();
+        executor.handlerStarted(early, startElsewhere());
+        CountDownLatch stopped = new CountDownLatch(1);
+        Thread stop = new Thread(() -> {
+            try {
+                executor.interruptHandlers(Duration.ofMinutes(5));
+                stopped.countDown();
+            }
+            catch (InterruptedException ex) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        stop.start();
+        Awaitility.await().until(() -> stop.getState() == Thread.State.TIMED_WAITING);
+
+        HandlerTask late = new HandlerTask();
+        executor.handlerStarted(late, startElsewhere());
+        executor.handlerEnded(early);
+        assertThat(stopped.await(100, TimeUnit.MILLISECONDS)).isFalse();
+        executor.handlerEnded(late);
+        assertThat(stopped.await(1, TimeUnit.MINUTES)).isTrue();
+        executor.close();
+    }
+
+    /** Starts a handler on a thread that has ended, so that no test is interrupted. */
+    private HandlerTimeout startElsewhere() throws Exception {
+        FutureTask<HandlerTimeout> start = new FutureTask<>(
+                () -> HandlerTimeout.start(this.bed.queue(), List.of(), this.bed.context));
+        new Thread(start).start();
+        return start.get();
     }
 
     @Test
