@@ -22,9 +22,11 @@ import io.delayqueue.store.NewMessage;
  * @param nextCheck when the sweep offers it again, in milliseconds of the database's
  * clock
  * @param failed the failed attempts of its message
+ * @param age how long before it was read it was inserted, in milliseconds of the
+ * database's clock
  */
 record JournalRow(long revision, JournalRequest request, boolean accepted, boolean behind, boolean superseded,
-        int checks, long nextCheck, FailedAttempts failed) {
+        int checks, long nextCheck, FailedAttempts failed, long age) {
 
     /** Returns the size of the message, in bytes. */
     int size() {
@@ -45,7 +47,7 @@ record JournalRow(long revision, JournalRequest request, boolean accepted, boole
     /** Returns this row with another form of its request. */
     JournalRow with(JournalRequest other) {
         return new JournalRow(this.revision, other, this.accepted, this.behind, this.superseded, this.checks,
-                this.nextCheck, this.failed);
+                this.nextCheck, this.failed, this.age);
     }
 
     /**

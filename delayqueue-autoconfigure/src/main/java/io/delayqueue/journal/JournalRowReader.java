@@ -47,7 +47,8 @@ final class JournalRowReader {
         };
         return new JournalRow(revision, request, row.getBoolean("accepted"), row.getBoolean("behind"),
                 row.getBoolean("superseded"), row.getInt("checks"), row.getLong("claimed_until"),
-                new FailedAttempts(row.getInt("failures"), row.getObject("retry_millis", Long.class)));
+                new FailedAttempts(row.getInt("failures"), row.getObject("retry_millis", Long.class)),
+                row.getLong("read_at") - row.getLong("recorded_at"));
     }
 
     private static NewMessage message(ResultSet row, long revision, String id) throws SQLException {

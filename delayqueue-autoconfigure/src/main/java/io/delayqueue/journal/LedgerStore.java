@@ -88,7 +88,8 @@ final class LedgerStore {
         }
         return this.schedules.find(request.queue(), occurrence.name()).thenCompose((found) -> {
             ScheduleState state = found.state();
-            if (state == null || isLater(state, occurrence.nominalTime().toEpochMilli())) {
+            long inserted = found.now().toEpochMilli() - row.age();
+            if (state == null || isLater(state, occurrence.nominalTime().toEpochMilli(), inserted)) {
                 return CompletableFuture.completedFuture(false);
             }
             // After the state was read, so that a schedule that has passed has decided.
@@ -100,11 +101,15 @@ final class LedgerStore {
     }
 
     /**
-     * Returns whether a schedule was stored after a nominal time, as its first generation
-     * is the time of that, and does not come to it: the store has lost a former state.
+     * Returns whether the store has lost a former state of a schedule: whether that was
+     * stored after a nominal time and the insert of its row, as its first generation is
+     * the time of that, and does not come to it. A schedule may be stored later than its
+     * first nominal time, but not later than the first row.
+     * @param inserted about when the row was inserted, by the clock of the store
      */
-    private static boolean isLater(ScheduleState state, long nominal) {
-        return state.generation() > nominal && (state.next() == ScheduleState.NONE || state.next() > nominal);
+    private static boolean isLater(ScheduleState state, long nominal, long inserted) {
+        return state.generation() > Math.max(nominal, inserted)
+                && (state.next() == ScheduleState.NONE || state.next() > nominal);
     }
 
     /** Returns a page of the messages of a partition that have rows. */

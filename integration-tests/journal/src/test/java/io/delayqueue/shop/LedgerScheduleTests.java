@@ -146,7 +146,9 @@ class LedgerScheduleTests {
                     INSERT INTO delayqueue_journal (namespace, queue_name, message_id, operation, on_duplicate,
                       due_millis, due_relative, recorded_at, priority, envelope, accepted, checks, claimed_by,
                       claimed_until)
-                    VALUES ('dq', 'ticks', :id, 'O', 'KEEP', :due, FALSE, 1, 4, :envelope, FALSE, 0, 'dead', 1)""")
+                    VALUES ('dq', 'ticks', :id, 'O', 'KEEP', :due, FALSE, :recorded, 4, :envelope, FALSE, 0,
+                      'dead', 1)""")
+            .param("recorded", now().plusSeconds(1).toEpochMilli())
             .param("id", "@tick@" + nominalTime.toEpochMilli())
             .param("due", nominalTime.toEpochMilli())
             .param("envelope", "{}".getBytes())
@@ -247,6 +249,31 @@ class LedgerScheduleTests {
         leaveBehind(tick().lastAt().minus(RATE));
 
         assertHandledOnce();
+    }
+
+    /**
+     * P8: the same, if the schedule was stored after its first occurrences, and one of
+     * them was skipped.
+     */
+    @EachDatabase
+    void aRowThatWasLeftBehindIsNotSentThoughItsScheduleBeganInThePast(ShopDatabase database) {
+        start(database.url());
+        pauseListeners();
+        Duration rate = Duration.ofSeconds(10);
+        schedules().putIfAbsent(ScheduleDefinition.fixedRate(TICK, rate).overlap(OverlapPolicy.SKIP).build(),
+                now().minusSeconds(40));
+        await().until(() -> tick().skipped().getOrDefault(SkipReason.OVERLAP, 0L) > 2);
+        schedules().pause(TICK);
+        Instant first = tick().skips().get(0).first();
+        awaitAccepted();
+
+        leaveBehind(first.minus(rate));
+        leaveBehind(first);
+
+        await().untilAsserted(() -> assertThat(this.shop.rows()).isOne());
+        resumeListeners();
+        assertHandledOnce();
+        assertThat(handled()).hasSize(1);
     }
 
     /**
