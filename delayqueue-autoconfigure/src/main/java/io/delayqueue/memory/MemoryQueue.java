@@ -175,6 +175,10 @@ final class MemoryQueue {
         return this.messages.containsKey(id);
     }
 
+    boolean hasEnded(NewMessage occurrence) {
+        return this.ledger.hasEnded(MemoryMessage.of(occurrence, 0));
+    }
+
     void endRow(NewMessage occurrence) {
         this.ledger.endRow(occurrence, this.messages.get(occurrence.id()));
     }

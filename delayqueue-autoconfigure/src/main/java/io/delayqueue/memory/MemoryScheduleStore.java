@@ -204,7 +204,8 @@ final class MemoryScheduleStore implements ScheduleStore {
             if (ledger && occurrence.message().revision() == 0 && !occurrence.rowless()) {
                 return StepOutcome.UNRECORDED;
             }
-            if (occurrence.validUntil() != null && now > occurrence.validUntil()) {
+            if (messages.hasEnded(occurrence.message())
+                    || (occurrence.validUntil() != null && now > occurrence.validUntil())) {
                 return StepOutcome.OUTDATED;
             }
             SkipReason reason = holds(messages, occurrence.lastId()) ? SkipReason.OVERLAP

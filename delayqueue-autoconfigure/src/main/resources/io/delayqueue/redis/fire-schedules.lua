@@ -11,8 +11,8 @@
 -- by the caller.
 --
 -- In a ledger each occurrence has a row in the journal, which the caller has inserted. If its message is
--- not stored, the row has ended, unless a call before has stored it. A caller whose mode is outbox leaves the
--- ledger, and inserts no rows.
+-- not stored, the row has ended, unless a call before has stored it; no repeated call uses a row that has
+-- ended. A caller whose mode is outbox leaves the ledger, and inserts no rows.
 --
 -- KEYS     all of prelude.lua, those of schedules too; unused: primary,
 --          journal, duplicates, schedule-declarations, schedule-owners
@@ -84,6 +84,7 @@ local function apply(at)
   if next == '0' or tonumber(next) > now_ms then return 'early' end
   if reason == '' then
     if not revision_of(ARGV[at + 11]) and ARGV[at + 19] ~= '-' and is_ledger() then return 'unrecorded' end
+    if has_ended(ARGV[at + 10], ARGV[at + 11]) then return 'outdated' end
     if ARGV[at + 16] ~= '' and now_ms > tonumber(ARGV[at + 16]) then return 'outdated' end
     to, count = next, 1
     reason = holds_id(ARGV[at + 17]) and 'OVERLAP' or holds_id(ARGV[at + 18]) and 'BACKLOG' or ''

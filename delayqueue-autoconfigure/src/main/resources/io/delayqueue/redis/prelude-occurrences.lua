@@ -28,6 +28,12 @@ local function is_held(id, value)
   return revision and revision == held_revision(id)
 end
 
+-- Returns whether the row of a message has ended; `value`: stamp + envelope.
+local function has_ended(id, value)
+  local revision = revision_of(value)
+  return revision and redis.call('ZSCORE', CHANGES, revision .. ' ' .. id)
+end
+
 -- Records that rows of an id have ended whose messages the queue does not hold; `revisions`: with blanks between them.
 local function end_rows(id, revisions)
   for revision in string.gmatch(revisions, '%d+') do redis.call('ZADD', CHANGES, 'NX', '0', revision .. ' ' .. id) end

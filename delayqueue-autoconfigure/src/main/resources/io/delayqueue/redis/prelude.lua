@@ -102,6 +102,7 @@
 --   due_schedules               those that are due
 --   is_ledger                   whether messages of the queue have rows
 --   is_held                     whether a message is held with its row
+--   has_ended                   whether that row has ended
 --   end_rows                    records that rows have ended whose messages are not held
 --   end_row                     records that for the row of a message
 --

@@ -145,6 +145,21 @@ public abstract class OccurrenceRowCases extends StoreCases {
         assertThat(ends()).containsExactlyInAnyOrder(LedgerEntry.ended(8, id(1)), LedgerEntry.ended(9, id(1)));
     }
 
+    /** P11: a row that has ended is deleted, so no message may have it. */
+    @Test
+    void aRepeatedCallDoesNotSendWithARowThatHasEnded() {
+        fire(recorded(send(fresh()), 7));
+        this.dq.drained();
+        ScheduleStep step = recorded(send(state()), 8);
+        assertThat(fire(step)).isEqualTo(StepOutcome.EARLY);
+        this.dq.advance(MINUTE);
+
+        assertThat(fire(step)).isEqualTo(StepOutcome.OUTDATED);
+        ends();
+        assertThat(fire(step)).isEqualTo(StepOutcome.OUTDATED);
+        assertThat(this.dq.drained()).isEmpty();
+    }
+
     /** A decision is outdated when the row may belong to another node. */
     @Test
     void anOccurrenceIsNotSentAfterTheDeadlineOfItsRow() {
