@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -51,7 +52,7 @@ class LedgerScheduleCrashTests {
 
     /**
      * P1, P8: each occurrence is sent once and handled, and no row is left. One that was
-     * at hand at a crash is handled again, by another process.
+     * at hand at a crash is handled again, by another process and with the same row.
      */
     @EachDatabase
     void eachOccurrenceIsSentOnceThoughEachProcessIsKilled(ShopDatabase database) throws Exception {
@@ -69,6 +70,7 @@ class LedgerScheduleCrashTests {
                 ScheduleStatus status = status(queue);
                 List<String> handled = handled();
                 assertThat(handled).doesNotHaveDuplicates();
+                assertThat(rowsOf(handled)).allSatisfy((time, rows) -> assertThat(rows).hasSize(1));
                 assertThat(times(handled)).hasSize((int) status.sent())
                     .containsExactlyInAnyOrderElementsOf(LongStream.rangeClosed(0, status.sent() - 1)
                         .map((i) -> status.lastAt().toEpochMilli() - i * LedgerTicker.RATE_MILLIS)
@@ -103,7 +105,16 @@ class LedgerScheduleCrashTests {
                 handled.stream().map((line) -> Long.valueOf(line.split(" ")[0])).collect(Collectors.toList()));
     }
 
-    /** Returns the nominal times and processes of the handlings. */
+    /** Returns the rows of the messages of each nominal time. */
+    private static Map<String, Set<String>> rowsOf(List<String> handled) {
+        return handled.stream()
+            .map((line) -> line.split(" "))
+            .filter((fields) -> !fields[2].equals("null")) // the lease was over
+            .collect(Collectors.groupingBy((fields) -> fields[0],
+                    Collectors.mapping((fields) -> fields[2], Collectors.toSet())));
+    }
+
+    /** Returns the nominal times, processes and rows of the handlings. */
     private List<String> handled() throws IOException {
         try (Stream<String> lines = Files.lines(this.directory.resolve(LedgerProcesses.HANDLED))) {
             return lines.toList();

@@ -8,6 +8,7 @@ import java.nio.file.StandardOpenOption;
 
 import io.delayqueue.DelayedListener;
 import io.delayqueue.DelayedSchedule;
+import io.delayqueue.Delivery;
 import io.delayqueue.ScheduledOccurrence;
 
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -15,11 +16,13 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
+import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
  * An application whose schedule sends an occurrence to a ledger ten times a second. Each
- * handling appends a line to a file. As a process of its own it suspends a thread at a
- * point as {@link LedgerShop} does.
+ * handling appends a line to a file: the nominal time, the process, and the revision of
+ * the message in Redis. As a process of its own it suspends a thread at a point as
+ * {@link LedgerShop} does.
  */
 @EnableAutoConfiguration
 class LedgerTicker {
@@ -32,7 +35,10 @@ class LedgerTicker {
 
     private final Path handled;
 
-    LedgerTicker(Environment environment) {
+    private final StringRedisTemplate redis;
+
+    LedgerTicker(Environment environment, StringRedisTemplate redis) {
+        this.redis = redis;
         this.handled = Path.of(environment.getRequiredProperty("crash.handled"));
     }
 
@@ -48,9 +54,10 @@ class LedgerTicker {
 
     @DelayedListener(value = TICKS, concurrency = "4")
     @DelayedSchedule(name = TICK, fixedRate = "PT0.1S", misfire = "ALL", catchUpLimit = "1000")
-    void onTick(ScheduledOccurrence occurrence) throws IOException {
+    void onTick(ScheduledOccurrence occurrence, Delivery delivery) throws IOException {
         Files.writeString(this.handled,
-                "%d %d%n".formatted(occurrence.nominalTime().toEpochMilli(), ProcessHandle.current().pid()),
+                "%d %d %s%n".formatted(occurrence.nominalTime().toEpochMilli(), ProcessHandle.current().pid(),
+                        this.redis.opsForHash().get("dq:{ticks}:revisions", delivery.id())),
                 StandardCharsets.UTF_8, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
     }
 
