@@ -387,7 +387,7 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
             if (refused && !this.unrecorded) {
                 logger.error(ScheduleChanger.withoutJournal(this.queue));
             }
-            this.unrecorded = refused || (this.unrecorded && sent.isEmpty());
+            this.unrecorded = (this.unrecorded || refused) && !firing.outcomes().contains(StepOutcome.SENT);
         }
 
         private void failed(@Nullable Throwable failure) {

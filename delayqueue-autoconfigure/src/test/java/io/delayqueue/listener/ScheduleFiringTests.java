@@ -113,6 +113,10 @@ class ScheduleFiringTests extends ScheduleFiringBed {
         this.store.partitionRecords().replace(QUEUE, Optional.empty(), PartitionLayout.ONE.ofLedger(true)).join();
 
         advance(MINUTE.multipliedBy(3));
+        this.one.ignoresSteps = true; // as if another node were first
+        advance(Duration.ofSeconds(5));
+        this.one.ignoresSteps = false;
+        advance(MINUTE);
 
         assertThat(sent()).isEmpty();
         assertThat(state().sent()).isZero();
