@@ -36,7 +36,7 @@ public final class StoreFutures {
                 }
             }));
         }
-        catch (RuntimeException ex) {
+        catch (Throwable ex) {
             answer.completeExceptionally(ex);
         }
         return answer;
