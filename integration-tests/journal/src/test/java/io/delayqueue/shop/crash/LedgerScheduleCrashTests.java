@@ -42,8 +42,8 @@ class LedgerScheduleCrashTests {
     private static final int KILLS = Integer.getInteger("dq.journal.kills", 5);
 
     private static final List<JournalPoint> POINTS = List.of(JournalPoint.BEFORE_INSERT, JournalPoint.BEFORE_COMMIT,
-            JournalPoint.AFTER_COMMIT, JournalPoint.BEFORE_MARK, JournalPoint.AFTER_MARK, JournalPoint.AFTER_CLAIM,
-            JournalPoint.BEFORE_ENDS, JournalPoint.IN_ENDS, JournalPoint.AFTER_ENDS);
+            JournalPoint.AFTER_COMMIT, JournalPoint.BEFORE_MARK, JournalPoint.AFTER_MARK, JournalPoint.BEFORE_ENDS,
+            JournalPoint.IN_ENDS, JournalPoint.AFTER_ENDS);
 
     private static final Duration PATIENCE = LedgerProcesses.PATIENCE;
 
