@@ -21,7 +21,7 @@ class StoreFuturesTests {
     @Test
     void aCallForWhichNoThreadCanBeCreatedFails() {
         assertFails((task) -> {
-            throw new OutOfMemoryError("unable to create native thread");
+            throw new InternalError("unable to create native thread");
         });
     }
 
