@@ -127,8 +127,9 @@ final class MemoryActivityStore implements ActivityStore {
         ActivityMinutes read = new ActivityMinutes();
         this.minutes.forEach((minute, cells) -> {
             Cell total = cells.getOrDefault(ActivityReport.OTHERS, new Cell());
-            Cell cell = (queue != null) ? cells.getOrDefault(queue, new Cell()) : total;
             boolean known = place != null && !minute.isBefore(place.since);
+            Cell cell = known ? cells.getOrDefault((queue != null) ? queue : ActivityReport.OTHERS, new Cell())
+                    : new Cell();
             read.add(ActivityMinutes.minute(minute, known && total.reported, total.unanswered, cell.counts,
                     cell.backlog));
         });

@@ -143,14 +143,16 @@ public final class RedisActivityStore implements ActivityStore {
 
     /**
      * Adds a minute.
-     * @param since the minute before which nothing is known of the queue
+     * @param since the minute before which nothing is known of the queue, as its place
+     * may have been that of another one
      */
     private static void add(ActivityMinutes minutes, byte[] row, long since) {
         long minute = Long.parseLong(text(Arrays.copyOf(row, MINUTE)));
+        boolean known = minute >= since;
         int cell = MINUTE + 2;
-        minutes
-            .add(ActivityMinutes.minute(Instant.ofEpochSecond(minute * SECONDS), minute >= since && row[MINUTE] == 'r',
-                    row[MINUTE + 1] == 'u', counts(row, cell), backlog(row, cell + COUNTS)));
+        minutes.add(ActivityMinutes.minute(Instant.ofEpochSecond(minute * SECONDS), known && row[MINUTE] == 'r',
+                row[MINUTE + 1] == 'u', known ? counts(row, cell) : new long[ActivityReport.FIELDS],
+                known ? backlog(row, cell + COUNTS) : null));
     }
 
     private static long[] counts(byte[] row, int cell) {

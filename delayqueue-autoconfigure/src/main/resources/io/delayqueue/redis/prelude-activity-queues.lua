@@ -1,8 +1,9 @@
 -- prelude-activity-queues.lua: gives queues their places in the minutes of activity; see prelude.lua.
 
 local PLACES = 200
-local UNUSED = 360 -- minutes without a report, after which the place of a queue is free: all cells
-                   -- of the last three hours are empty by then
+local UNUSED = 360 -- minutes without a report, after which the place of a queue is free. Its cells of
+                   -- the last three hours have no counts then, but backlogs, so readers of the next
+                   -- queue ignore the minutes before it got the place
 local NODE_KEPT = 10 -- minutes for which the number of a node's last report is kept
 local REFRESH = 5 -- minutes, after which the time of a queue's report is written again
 

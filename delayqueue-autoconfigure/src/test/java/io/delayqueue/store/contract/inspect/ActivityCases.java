@@ -160,10 +160,12 @@ public abstract class ActivityCases extends StoreCases {
         advance(Duration.ofHours(6));
         IntStream.range(0, QueueActivity.MAX_QUEUES).filter((i) -> i != 7).forEach(this::takePlace);
         assertThat(report("one", 1, Map.of("more", counts(5, 0, 0))).leftOut()).containsExactly("more");
+        activity().record(this.contract.clock().now(), Map.of("q7", BACKLOG), false).join();
         advance(MINUTE);
 
         assertThat(report("one", 2, Map.of("more", counts(5, 0, 0))).leftOut()).isEmpty();
         assertThat(minutes("more")).extracting(Minute::started).containsExactly(5L);
+        assertThat(activity().read("more").join().minutes()).extracting(Minute::backlog).containsOnlyNulls();
         assertThat(activity().read("q7").join().recorded()).isFalse();
     }
 
