@@ -16,7 +16,6 @@ import java.util.function.Supplier;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.ActivityReport;
 import io.delayqueue.store.ActivityStore;
-import io.delayqueue.store.LatenessClasses;
 import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.StoreFutures;
 import org.jspecify.annotations.Nullable;
@@ -186,9 +185,11 @@ public final class ActivityReporter {
     private Map<String, long[]> counts() {
         Map<String, long[]> counts = new LinkedHashMap<>();
         this.listeners.get().forEach((listener) -> {
-            listener.lateness().forEach((queue, starts) -> {
+            listener.latenessClasses().forEach((queue, starts) -> {
                 long[] sum = counts.computeIfAbsent(queue, (name) -> new long[ActivityReport.FIELDS]);
-                starts.forEach((micros, count) -> sum[LatenessClasses.of(micros)] += count);
+                for (int i = 0; i < starts.length; i++) {
+                    sum[i] += starts[i];
+                }
             });
             listener.failures()
                 .forEach((queue, failed) -> counts.computeIfAbsent(queue,

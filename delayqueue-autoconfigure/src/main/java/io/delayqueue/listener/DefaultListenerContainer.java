@@ -235,6 +235,12 @@ final class DefaultListenerContainer implements ListenerContainer {
     }
 
     @Override
+    public Map<String, long[]> latenessClasses() {
+        return this.bindings.stream()
+            .collect(Collectors.toMap((binding) -> binding.queue().value(), (binding) -> binding.lateness().byClass()));
+    }
+
+    @Override
     public Map<String, Long> failures() {
         return this.bindings.stream()
             .collect(Collectors.toMap((binding) -> binding.queue().value(),

@@ -91,6 +91,12 @@ public interface ListenerContainer {
      */
     Map<String, SortedMap<Long, Long>> lateness();
 
+    /**
+     * Returns how late its handlers began since its registration, by queue: the counts by
+     * {@linkplain io.delayqueue.store.LatenessClasses class of lateness}.
+     */
+    Map<String, long[]> latenessClasses();
+
     /** Returns its failed attempts since its registration, by queue. */
     Map<String, Long> failures();
 

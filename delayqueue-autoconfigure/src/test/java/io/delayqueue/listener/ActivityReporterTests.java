@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -18,6 +17,7 @@ import io.delayqueue.admin.QueueActivity.Backlog;
 import io.delayqueue.fixtures.ManualNanoClock;
 import io.delayqueue.store.ActivityReport;
 import io.delayqueue.store.ActivityStore;
+import io.delayqueue.store.LatenessClasses;
 import io.delayqueue.store.PartitionCounts;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.QueueInspector;
@@ -41,7 +41,7 @@ class ActivityReporterTests {
 
     private final ManualNanoClock clock = new ManualNanoClock();
 
-    private final Map<String, SortedMap<Long, Long>> started = new LinkedHashMap<>();
+    private final Map<String, long[]> started = new LinkedHashMap<>();
 
     private final Map<String, Long> failed = new LinkedHashMap<>();
 
@@ -58,13 +58,14 @@ class ActivityReporterTests {
 
     @BeforeEach
     void listen() {
-        given(this.listener.lateness()).willReturn(this.started);
+        given(this.listener.latenessClasses()).willReturn(this.started);
         given(this.listener.failures()).willReturn(this.failed);
         given(this.layouts.of(any())).willReturn(CompletableFuture.completedFuture(PartitionLayout.ONE));
     }
 
     private void start(String queue, long micros, long count) {
-        this.started.computeIfAbsent(queue, (name) -> new TreeMap<>()).merge(micros, count, Long::sum);
+        this.started.computeIfAbsent(queue, (name) -> new long[LatenessClasses.COUNT])[LatenessClasses
+            .of(micros)] += count;
     }
 
     /**

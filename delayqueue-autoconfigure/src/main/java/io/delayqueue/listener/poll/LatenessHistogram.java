@@ -5,13 +5,15 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Stream;
 
+import io.delayqueue.store.LatenessClasses;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Counts how late the handlers of a queue began. Counts never decrease, so the difference
- * of two readings yields the percentiles of the time between. A message costs one
- * addition. Thread-safe.
+ * of two readings yields the percentiles of the time between. A message costs two
+ * additions. Thread-safe.
  */
 public final class LatenessHistogram {
 
@@ -24,7 +26,13 @@ public final class LatenessHistogram {
     /** Created on first use, as few are needed. */
     private final AtomicReferenceArray<@Nullable LongAdder> counts = new AtomicReferenceArray<>(OCTAVES * STEPS);
 
+    /** The counts by class, which the steps do not tell: a class may end within one. */
+    private final LongAdder[] classes = Stream.generate(LongAdder::new)
+        .limit(LatenessClasses.COUNT)
+        .toArray(LongAdder[]::new);
+
     void add(long nanos) {
+        this.classes[LatenessClasses.of(ceilMicros(nanos))].increment();
         int index = index(nanos);
         LongAdder count = this.counts.get(index);
         if (count == null) {
@@ -46,6 +54,15 @@ public final class LatenessHistogram {
             }
         }
         return Collections.unmodifiableSortedMap(found);
+    }
+
+    /** Returns the counts by {@linkplain LatenessClasses class}. */
+    public long[] byClass() {
+        return Stream.of(this.classes).mapToLong(LongAdder::sum).toArray();
+    }
+
+    private static long ceilMicros(long nanos) {
+        return nanos / 1_000 + ((nanos % 1_000 > 0) ? 1 : 0);
     }
 
     private static int index(long nanos) {

@@ -6,8 +6,10 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
+import io.delayqueue.store.LatenessClasses;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -47,12 +49,24 @@ class LatenessHistogramTests {
         assertThat(this.counts.byMicros()).isEqualTo(Map.of(1L << 40, 1L));
     }
 
+    /** 4.75 s are in the step up to 5.24 s, but not later than 5 s. */
+    @ParameterizedTest
+    @CsvSource({ "4_750_000_000, 7", "5_000_000_000, 7", "5_000_000_001, 8", "-1, 0", "20_000_000, 0", "20_000_001, 1",
+            "600_000_000_001, 12", "9223372036854775807, 12" })
+    void countsEachValueInItsOwnClass(String nanos, int expected) {
+        this.counts.add(Long.parseLong(nanos.replace("_", "")));
+        long[] classes = new long[LatenessClasses.COUNT];
+        classes[expected] = 1;
+        assertThat(this.counts.byClass()).isEqualTo(classes);
+    }
+
     @Test
     void losesNoneOfThoseThatComeTogether() {
         IntStream.range(0, 100_000)
             .parallel()
             .forEach((i) -> this.counts.add(TimeUnit.MILLISECONDS.toNanos(List.of(1, 1_000).get(i % 2))));
         assertThat(this.counts.byMicros()).isEqualTo(Map.of(1_024L, 50_000L, 1_048_576L, 50_000L));
+        assertThat(this.counts.byClass()).startsWith(50_000, 0, 0, 0, 0, 50_000, 0);
     }
 
 }
