@@ -51,8 +51,10 @@ final class MemoryActivityStore implements ActivityStore {
     public synchronized CompletableFuture<Reply> report(ActivityReport report) {
         Instant now = now();
         Instant minute = now.truncatedTo(ChronoUnit.MINUTES);
-        this.minutes.headMap(minute.minus(Duration.ofMinutes(QueueActivity.MINUTES - 1L))).clear();
         this.minutes.tailMap(minute, false).clear(); // after a step of the clock backward
+        while (this.minutes.size() > QueueActivity.MINUTES) {
+            this.minutes.pollFirstEntry();
+        }
         this.places.values().removeIf((place) -> place.reported.isBefore(minute.minus(UNUSED)));
         List<String> leftOut = new ArrayList<>();
         report.counts().keySet().stream().filter((queue) -> !queue.isEmpty()).forEach((queue) -> {

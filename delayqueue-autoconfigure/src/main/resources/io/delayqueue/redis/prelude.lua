@@ -116,8 +116,10 @@
 --
 -- prelude-activity-queues.lua: gives queues their places in the minutes of activity
 --   add_queue_entry             stores the place of a queue
---   begin_minute                removes what is old, at the first report of a minute
 --   places_of                   the places of queues, new ones included
+--
+-- prelude-activity-minutes.lua: begins a minute of activity
+--   begin_minute                removes what is old, at the first report of a minute
 --
 -- KEYS[1]  messages   HASH   id -> stamp + envelope; the stamp is 8 characters: 's' or 'r'
 --                            (scheduled, or replaced an earlier message), then 7 that

@@ -2,8 +2,8 @@
 --
 -- A report says what one node did since its last one. A node sends a report again, with the same
 -- number, until it has an answer, so nothing is added twice. The counts of the last seconds of a
--- node are lost with it. A node that had no answer for more than ten minutes may be forgotten; a report
--- whose answer was lost before that is then added twice.
+-- node are lost with it. A node that had no answer for more than ten minutes in which others reported
+-- may be forgotten; a report whose answer was lost before that is then added twice.
 --
 -- KEYS[1]  activity         HASH  row of a minute, its remainder by 180 -> the minute, 8 digits,
 --                                 then 50 bytes for each place of a queue: handlers started in

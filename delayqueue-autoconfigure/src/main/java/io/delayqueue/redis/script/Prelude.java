@@ -30,7 +30,7 @@ final class Prelude {
     private static final List<String> FILES = List.of("prelude", "prelude-values", "prelude-entries", "prelude-lanes",
             "prelude-permissions", "prelude-groups", "prelude-journal", "prelude-duplicates", "prelude-messages",
             "prelude-settlements", "prelude-leases", "prelude-wake-ups", "prelude-schedules", "prelude-skips",
-            "prelude-occurrences", "prelude-activity", "prelude-activity-queues");
+            "prelude-occurrences", "prelude-activity", "prelude-activity-queues", "prelude-activity-minutes");
 
     private static final Pattern DECLARATION = Pattern.compile("^local (?:function )?(\\w+).*");
 

@@ -109,6 +109,23 @@ public abstract class ActivityCases extends StoreCases {
         assertThat(minutes(null)).extracting(Minute::failed).containsExactly(2L, 0L);
     }
 
+    /**
+     * P11: no node has reported meanwhile, as Redis was away, and this one is not the
+     * first that reports again.
+     */
+    @Test
+    void addsAReportOnceAfterALongOutage() {
+        ActivityReport report = new ActivityReport("one", 1, Duration.ZERO, Map.of("a", counts(5, 0, 2)));
+        activity().report(report).join();
+        advance(Duration.ofMinutes(11));
+        report("two", 1, Map.of("a", counts(1, 0, 0)));
+        advance(MINUTE);
+        report("two", 2, Map.of("a", counts(2, 0, 0)));
+        activity().report(report).join();
+
+        assertThat(minutes("a")).extracting(Minute::started).containsExactly(5L, 1L, 2L);
+    }
+
     @Test
     void marksTheMinutesInWhichANodeHadNoAnswer() {
         report("one", 1, Map.of("a", counts(1, 0, 0)));
@@ -234,6 +251,20 @@ public abstract class ActivityCases extends StoreCases {
         report("one", 4, Map.of("a", counts(8, 0, 0)));
 
         assertThat(minutes("a")).extracting(Minute::started).containsExactly(5L, 8L);
+    }
+
+    @Test
+    void keepsTheMinutesBeforeAStepOfTheClockForwardAndBack() {
+        report("one", 1, Map.of("a", counts(1, 0, 0)));
+        advance(MINUTE);
+        report("one", 2, Map.of("a", counts(2, 0, 0)));
+        advance(Duration.ofMinutes(QueueActivity.MINUTES + 20));
+        report("one", 3, Map.of("a", counts(4, 0, 0)));
+        advance(Duration.ofMinutes(-QueueActivity.MINUTES - 20));
+        report("one", 4, Map.of("a", counts(8, 0, 0)));
+
+        assertThat(minutes("a")).extracting(Minute::started).containsExactly(1L, 10L);
+        assertThat(minutes(null)).extracting(Minute::started).containsExactly(1L, 10L);
     }
 
     @Test
