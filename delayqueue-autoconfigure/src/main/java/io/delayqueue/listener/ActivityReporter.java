@@ -60,8 +60,11 @@ public final class ActivityReporter {
 
     private boolean sending;
 
-    /** Whether queues were left for the next report. */
-    private boolean more;
+    /**
+     * The counts of which queues were left for the next report. A later count would
+     * contain more of those that were reported, which would displace the others again.
+     */
+    private @Nullable Map<String, long[]> round;
 
     /** When the first report was sent that the store did not answer. */
     private @Nullable Long unansweredSince;
@@ -112,7 +115,7 @@ public final class ActivityReporter {
         boolean continues;
         synchronized (this) {
             this.sending = false;
-            continues = reply != null && this.more;
+            continues = reply != null && this.round != null;
             if (reply != null) {
                 this.pending = null;
                 this.unansweredSince = null;
@@ -153,14 +156,14 @@ public final class ActivityReporter {
     private Map<String, long[]> changes(long now) {
         Map<String, long[]> changes = new LinkedHashMap<>();
         long[] others = new long[ActivityReport.FIELDS];
-        Map<String, long[]> counts = counts();
-        this.more = false;
+        Map<String, long[]> counts = (this.round != null) ? this.round : counts();
+        this.round = null;
         counts.forEach((queue, current) -> {
             Reported last = this.reported.get(queue);
             long[] change = difference(current, this.counted.get(queue));
             if (last == null || now - last.at >= REMINDER.toNanos() || (last.hasPlace && isAny(change))) {
                 if (changes.size() >= ActivityReport.MAX_QUEUES) {
-                    this.more = true;
+                    this.round = counts;
                     return;
                 }
                 changes.put(queue, change);

@@ -183,6 +183,24 @@ class ActivityReporterTests {
     }
 
     @Test
+    void reportsEachOfManyBusyQueuesOnceARound() {
+        IntStream.range(0, 60).forEach((i) -> start("q" + i, 1, 1));
+        this.store.meanwhile = () -> {
+            if (this.store.reports.size() < 10) {
+                IntStream.range(0, 60).forEach((i) -> start("q" + i, 1, 1));
+            }
+        };
+        this.reporter.report();
+        assertThat(this.store.reports).extracting((report) -> report.counts().size()).containsExactly(50, 10);
+        this.clock.advance(NodeHeartbeat.PERIOD);
+        this.reporter.report();
+
+        assertThat(this.store.reports).extracting((report) -> report.counts().size()).containsExactly(50, 10, 50, 10);
+        assertThat(counts(this.store.reports.get(2), "q0")).isEqualTo(Map.of(0, 2L));
+        assertThat(counts(this.store.reports.get(3), "q59")).isEqualTo(Map.of(0, 2L));
+    }
+
+    @Test
     void aRemovedListenerReportsNothingNegative() {
         start("a", 1, 5);
         report();
@@ -228,6 +246,9 @@ class ActivityReporterTests {
 
         private @Nullable CompletableFuture<Reply> next;
 
+        private Runnable meanwhile = () -> {
+        };
+
         private List<String> leftOut = List.of();
 
         private List<String> toCount = List.of();
@@ -239,6 +260,7 @@ class ActivityReporterTests {
         @Override
         public CompletableFuture<Reply> report(ActivityReport report) {
             this.reports.add(report);
+            this.meanwhile.run();
             return (this.next != null) ? this.next
                     : CompletableFuture.completedFuture(new Reply(this.leftOut, NOW, this.toCount));
         }
