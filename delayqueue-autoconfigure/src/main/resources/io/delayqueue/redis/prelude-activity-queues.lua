@@ -6,8 +6,13 @@ local UNUSED = 360 -- minutes without a report, after which the place of a queue
                    -- queue ignore the minutes before it got the place
 local REFRESH = 5 -- minutes, after which the time of a queue's report is written again
 
+-- Adds a field, or replaces it. The key may be new, so a new field makes it expire.
+local function put_entry(key, field, entry)
+  if redis.call('HSET', key, field, entry) == 1 then redis.pcall('PEXPIRE', key, (UNUSED + 1) * 60000) end
+end
+
 local function add_queue_entry(queue, place, since, minute)
-  redis.call('HSET', ACTIVITY_QUEUES, queue, table.concat({ to_digits(place), to_digits(since), to_digits(minute) }, ' '))
+  put_entry(ACTIVITY_QUEUES, queue, table.concat({ to_digits(place), to_digits(since), to_digits(minute) }, ' '))
 end
 
 -- Returns the places by queue. Gives free ones to queues that have none.

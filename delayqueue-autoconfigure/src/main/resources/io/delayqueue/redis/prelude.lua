@@ -115,6 +115,7 @@
 --   change_total                changes that of all queues together
 --
 -- prelude-activity-queues.lua: gives queues their places in the minutes of activity
+--   put_entry                   adds a field to a key, which expires
 --   add_queue_entry             stores the place of a queue
 --   places_of                   the places of queues, new ones included
 --

@@ -69,7 +69,7 @@ if number > known then
     end
     if place and next(counts) then changes[place] = counts end
   end
-  redis.call('HSET', ACTIVITY_NODES, node, to_digits(number) .. ' ' .. to_digits(minute))
+  put_entry(ACTIVITY_NODES, node, to_digits(number) .. ' ' .. to_digits(minute))
   change_row(minute, changes, add_counts)
   change_total(minute, 'r', total, add_counts)
 end

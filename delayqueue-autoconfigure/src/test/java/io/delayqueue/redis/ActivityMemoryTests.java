@@ -25,7 +25,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tests that the activity of all queues that have a place takes at most 2 MB of Redis.
+ * Tests that the activity of all queues that have a place takes at most 2 MB of Redis,
+ * and that it expires.
  */
 @Tag("server")
 class ActivityMemoryTests {
@@ -77,6 +78,16 @@ class ActivityMemoryTests {
         long all = keys().stream().mapToLong(this::memory).sum();
         System.out.println("Activity of 200 queues for three hours: " + all + " bytes");
         assertThat(all).isBetween(1_000_000L, (long) MOST);
+    }
+
+    /** A namespace may be used for seconds only, as by a test. */
+    @Test
+    void allKeysExpireAfterOneReport() {
+        long[] counts = new long[ActivityReport.FIELDS];
+        this.store.report(new ActivityReport("node", 1, Duration.ZERO, Map.of("orders", counts))).join();
+
+        assertThat(keys()).hasSize(3)
+            .allSatisfy((key) -> assertThat(this.server.commands().pttl(key)).as(key).isPositive());
     }
 
     private void record(int part, int minute) {
