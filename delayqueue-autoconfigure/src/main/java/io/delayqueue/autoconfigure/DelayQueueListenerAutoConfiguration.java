@@ -152,8 +152,8 @@ public final class DelayQueueListenerAutoConfiguration {
     @ConditionalOnMissingBean
     ActivityReporter delayQueueActivityReporter(ActivityStore store, DelayedListenerRegistry registry,
             QueueInspector inspector, PartitionLayouts layouts) {
-        return new ActivityReporter(store, registry::listeners, new BacklogCounter(inspector, layouts),
-                System::nanoTime);
+        return new ActivityReporter(store, registry::listeners,
+                new BacklogCounter(inspector, layouts, System::nanoTime), System::nanoTime);
     }
 
     @Bean

@@ -66,7 +66,7 @@ record DelayQueueSystemStore(StoreComponents components, DelayQueueInspector ins
                                 store.nodeRegistry(), store.activityStore(), store.schedules()),
                         layouts, builder.settings().answerLimit()),
                 new InMemoryIntegrityChecker(), store.nodeRegistry(), store.activityStore(),
-                new BacklogCounter(store.queueInspector(), layouts), null, null, null);
+                new BacklogCounter(store.queueInspector(), layouts, System::nanoTime), null, null, null);
     }
 
     static DelayQueueSystemStore onRedis(DelayQueueSystemBuilder builder, RedisConnectionFactory connections,
@@ -88,7 +88,7 @@ record DelayQueueSystemStore(StoreComponents components, DelayQueueInspector ins
                 new InspectorTemplate(new InspectorTemplate.Stores(inspector, queues, nodes, activity, schedules),
                         layouts, properties.answerLimit()),
                 new RedisIntegrityChecker(access, () -> connections, builder.codec()), nodes, activity,
-                new BacklogCounter(inspector, layouts),
+                new BacklogCounter(inspector, layouts, System::nanoTime),
                 new ServerCheckLifecycle(new RedisServerCheck(access, template(connections), properties.wakeup()),
                         properties.commandTimeout()),
                 wakeUps, access);

@@ -54,7 +54,7 @@ class ActivityReporterTests {
     private final Store store = new Store();
 
     private final ActivityReporter reporter = new ActivityReporter(this.store, () -> List.of(this.listener),
-            new BacklogCounter(this.inspector, this.layouts), this.clock);
+            new BacklogCounter(this.inspector, this.layouts, this.clock), this.clock);
 
     @BeforeEach
     void listen() {
