@@ -128,15 +128,18 @@ public final class RedisActivityStore implements ActivityStore {
             });
     }
 
-    /** Reads a part, the oldest minutes first, then those after it. */
+    /**
+     * Reads a part, the oldest minutes first, then those after it. Each begins with the
+     * last minute of the part before, as that is older if a minute ends in between.
+     */
     private CompletableFuture<QueueActivity> readPart(String queue, ActivityMinutes minutes, int first) {
-        int last = first - PART + 1;
+        int last = Math.max(0, first - PART + 1);
         return run(RedisScripts.READ_ACTIVITY, List.of(bytes("queue"), bytes(first), bytes(last), bytes(queue)))
             .thenCompose((reply) -> {
                 String since = text(reply.get(1));
                 long begin = since.isEmpty() ? Long.MAX_VALUE : Long.parseLong(since);
                 reply.stream().skip(2).forEach((row) -> add(minutes, (byte[]) row, begin));
-                return (last > 0) ? readPart(queue, minutes, last - 1) : CompletableFuture
+                return (last > 0) ? readPart(queue, minutes, last) : CompletableFuture
                     .completedFuture(minutes.of(queue, !since.isEmpty(), Instant.ofEpochMilli(number(reply.get(0)))));
             });
     }

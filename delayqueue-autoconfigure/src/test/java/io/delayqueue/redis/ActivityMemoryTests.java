@@ -1,6 +1,7 @@
 package io.delayqueue.redis;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -9,6 +10,7 @@ import java.util.UUID;
 
 import io.delayqueue.admin.QueueActivity;
 import io.delayqueue.admin.QueueActivity.Backlog;
+import io.delayqueue.admin.QueueActivity.Minute;
 import io.delayqueue.fixtures.ManualClock;
 import io.delayqueue.fixtures.redis.ConnectionFactories;
 import io.delayqueue.fixtures.redis.RedisBinary;
@@ -26,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Tests that the activity of all queues that have a place takes at most 2 MB of Redis,
- * and that it expires.
+ * that it expires, and that it is read without gaps.
  */
 @Tag("server")
 class ActivityMemoryTests {
@@ -42,8 +44,11 @@ class ActivityMemoryTests {
     private final String namespace = "activity-" + UUID.randomUUID();
 
     private final RedisScriptExecutor redis = new RedisScriptExecutor(
-            new PinnedTimeRunner(RedisScriptExecutor.runner(this.connections, Duration.ofSeconds(30)), this.clock),
+            new PinnedTimeRunner(RedisScriptExecutor.runner(this.connections, Duration.ofSeconds(30)), this::micros),
             this.namespace);
+
+    /** Time that passes after each call. */
+    private Duration passes = Duration.ZERO;
 
     private final RedisActivityStore store = new RedisActivityStore(this.redis);
 
@@ -52,6 +57,12 @@ class ActivityMemoryTests {
         keys().forEach(this.server.commands()::del);
         this.redis.close();
         this.connections.destroy();
+    }
+
+    private long micros() {
+        long micros = this.clock.getAsLong();
+        this.clock.advance(this.passes);
+        return micros;
     }
 
     private List<String> keys() {
@@ -88,6 +99,23 @@ class ActivityMemoryTests {
 
         assertThat(keys()).hasSize(3)
             .allSatisfy((key) -> assertThat(this.server.commands().pttl(key)).as(key).isPositive());
+    }
+
+    /** The queue is read in parts, each of which may find a later minute. */
+    @Test
+    void leavesOutNoMinuteWhenOneEndsDuringARead() {
+        long[] counts = new long[ActivityReport.FIELDS];
+        for (int minute = 0; minute < QueueActivity.MINUTES; minute++) {
+            this.store.report(new ActivityReport("node", minute + 1, Duration.ZERO, Map.of("orders", counts))).join();
+            this.clock.advance(Duration.ofMinutes(1));
+        }
+        this.clock.advance(Duration.ofMinutes(-1));
+        this.passes = Duration.ofMinutes(1);
+
+        List<Minute> minutes = this.store.read("orders").join().minutes();
+        Instant last = ManualClock.START.plus(Duration.ofMinutes(QueueActivity.MINUTES - 1));
+        assertThat(minutes.stream().filter(Minute::reported)).isNotEmpty()
+            .isEqualTo(minutes.stream().filter((minute) -> !minute.from().isAfter(last)).toList());
     }
 
     private void record(int part, int minute) {
