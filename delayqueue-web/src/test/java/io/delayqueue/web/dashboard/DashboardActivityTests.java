@@ -99,7 +99,8 @@ class DashboardActivityTests {
                 .as("the band is drawn")
                 .isNotEqualTo(0L);
             assertThat(browser.text()).containsPattern("Redis did not answer a node \\d\\d:\\d\\d to \\d\\d:\\d\\d\\.")
-                .containsPattern("No node reported \\d\\d:\\d\\d to \\d\\d:\\d\\d\\.");
+                .containsPattern("No node reported \\d\\d:\\d\\d to \\d\\d:\\d\\d\\.")
+                .containsPattern("Messages were not counted \\d\\d:\\d\\d to \\d\\d:\\d\\d[.,]");
         }
     }
 

@@ -79,6 +79,11 @@ function ticks(minutes) {
   return minutes.map((minute) => new Date(minute.from).getMinutes() % LABELLED === 0);
 }
 
+/** Returns the minutes in which nodes reported, and messages were not counted. Nodes may still count those of the current one. */
+function uncountedOf(minutes) {
+  return spans(minutes, (minute, index) => minute.reported && minute.due === null && index < minutes.length - 1);
+}
+
 function plotted(key, title, activity, series, unit) {
   const { minutes } = activity;
   return plotOf(key, {
@@ -131,10 +136,12 @@ export function activityNote(activity) {
   const outages = outagesOf(minutes);
   const known = begin(minutes);
   const gaps = gapsOf(minutes);
+  const uncounted = uncountedOf(minutes);
   const left = queue === null ? state.overview.queues.map((one) => one.queue).filter((one) => !queues.includes(one)) : [];
   return html`<p class="note">Of all nodes together, by minute${known > 0 ? `, recorded since ${from(minutes[known])}` : ''}.
     ${outages.length > 0 ? html`<span class="key outage"></span>Redis did not answer a node ${listed(minutes, outages)}. ` : nothing}
     ${gaps.length > 0 ? html`<span class="key gap-key"></span>No node reported ${listed(minutes, gaps)}. ` : nothing}
+    ${uncounted.length > 0 ? html`Messages were not counted ${listed(minutes, uncounted)}. ` : nothing}
     ${left.length > 0 ? html`Messages are those of ${plural(queues.length, 'queue')}; left out ${left.length === 1 ? 'is' : 'are'} ${left.slice(0, NAMED).map((one, index) => html`${index > 0 ? ', ' : nothing}<a href=${link('queues', one)}>${name(one)}</a>`)}${left.length > NAMED
     ? ` and ${plural(left.length - NAMED, 'other')}` : ''}, ${queues.length >= maxQueues ? `beyond the first ${count(maxQueues)}` : 'without a listener'}.` : nothing}</p>`;
 }
