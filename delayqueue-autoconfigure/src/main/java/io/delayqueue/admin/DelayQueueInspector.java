@@ -102,7 +102,7 @@ public interface DelayQueueInspector {
 
     /**
      * Counts the waiting messages of a queue by when they become due: in the next hour by
-     * minute, in the next day by hour, in the next two weeks by day.
+     * minute, in the next day by hour, in the next two weeks by 24 hours.
      * @param queue the queue
      * @return the counts
      */

@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * Holds when the waiting messages of a queue become due: in the next hour by minute, in
- * the next day by hour, in the next two weeks by day. The three series begin at the
+ * the next day by hour, in the next two weeks by 24 hours. The three series begin at the
  * current minute or hour, so they overlap: a message of the next hour is in each of them.
  *
  * @param queue the queue

@@ -169,6 +169,35 @@ class DashboardActivityTests {
         assertThat(browser.text()).contains("a message of the next hour is in all three. In none of them: 1 due later");
     }
 
+    /** 24 hours after midnight may be an hour before the next one, so of the same day. */
+    @Test
+    void namesSpansOf24HoursByTimeWhenTheClocksChange() {
+        timezone("Europe/Berlin");
+        open("#/");
+        assertThat(spans("2026-10-19T22:00:00Z")).hasSize(14)
+            .doesNotHaveDuplicates()
+            .allMatch((name) -> name.matches(".*\\d\\d:00"));
+        assertThat(spans("2026-07-01T22:00:00Z")).hasSize(14).noneMatch((name) -> name.contains(":"));
+        timezone("");
+    }
+
+    private static void timezone(String name) {
+        browser.driver().executeCdpCommand("Emulation.setTimezoneOverride", Map.of("timezoneId", name));
+    }
+
+    @SuppressWarnings("unchecked")
+    private static List<String> spans(String begin) {
+        return (List<String>) browser.driver().executeAsyncScript("""
+                const [begin, done] = arguments;
+                Promise.all([import('./next-hour.js'), import('./lib/lit-html.js')]).then(([page, lit]) => {
+                  const days = [...Array(14).keys()].map((day) => (
+                    { from: new Date(Date.parse(begin) + day * 86_400_000).toISOString(), count: 0 }));
+                  const place = document.createElement('p');
+                  lit.render(page.duePlots({ minutes: days, hours: days, days })[2], place);
+                  done(place.querySelector('canvas').plot.labels);
+                }).catch((failure) => done([String(failure)]));""", begin);
+    }
+
     @Test
     void isAccessibleInLightAndDarkAndOnAPhone() {
         for (String scheme : List.of("light", "dark")) {

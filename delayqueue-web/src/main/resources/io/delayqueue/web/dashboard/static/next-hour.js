@@ -1,4 +1,4 @@
-// Plots when messages become due: in the next hour by minute, in the next day by hour, in the next weeks by day.
+// Plots when messages become due: in the next hour by minute, in the next day by hour, in the next weeks by 24 hours.
 
 import { html, nothing } from './lib/lit-html.js';
 import { count, plural } from './format.js';
@@ -8,6 +8,7 @@ import { plotOf } from './plots.js';
 const MAX_AGE = 15_000;
 const minute = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 const day = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric' });
+const dayAndTime = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 
 /** Requests the next hour of the fullest queues, at most every 15 seconds. */
 export async function loadNextHour() {
@@ -31,19 +32,28 @@ function binPlot(key, title, bins, format) {
   });
 }
 
-/** Plots when the messages of a queue become due: three series that all begin now. */
+/** Plots spans of 24 hours. When the clocks change, they begin at another time, and two of them may begin on one day. */
+function weeksPlot(days) {
+  const [begin, ...others] = days.map((one) => minute.format(new Date(one.from)));
+  return others.every((other) => other === begin)
+    ? binPlot('next-weeks', `Next two weeks, by 24 hours from ${begin}`, days, day)
+    : binPlot('next-weeks', 'Next two weeks, by 24 hours', days, dayAndTime);
+}
+
+/** Plots when the messages of a queue become due: three series, of which each includes the current minute. */
 export function duePlots({ minutes, hours, days }) {
   return [
     binPlot('next-hour', 'Next hour, by minute', minutes, minute),
     binPlot('next-day', 'Next day, by hour', hours, minute),
-    binPlot('next-weeks', `Next two weeks, by 24 hours from ${minute.format(new Date(days[0].from))}`, days, day),
+    weeksPlot(days),
   ];
 }
 
 /** Renders what the bins do not say. */
 export function dueNote({ overdue, later, waitingInGroup }) {
   const others = [[overdue, 'due now'], [later, 'due later than that'], [waitingInGroup, 'waiting in their group']].filter(([number]) => number > 0);
-  return html`<p class="note">Each of these plots begins now, so a message of the next hour is in all three.${others.length > 0
+  return html`<p class="note">The first bar of each plot is the rest of the current minute or hour, and of the first 24 hours, so
+    a message of the next hour is in all three.${others.length > 0
     ? ` In none of them: ${others.map(([number, text]) => `${count(number)} ${text}`).join(', ')}.` : ''}</p>`;
 }
 
