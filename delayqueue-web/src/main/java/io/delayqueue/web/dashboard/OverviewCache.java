@@ -43,8 +43,11 @@ final class OverviewCache {
     /** Stays below the timeout of the page. */
     private static final Duration MAX_WAIT = Duration.ofSeconds(10);
 
-    /** Queue names, then counts, which may take two calls for each queue, then nodes. */
-    private static final int CALLS = 4;
+    /**
+     * Queue names, then counts, which may take two calls for each queue, then nodes, then
+     * lateness.
+     */
+    private static final int CALLS = 5;
 
     private static final long ISSUES_KEPT = TimeUnit.SECONDS.toNanos(20);
 

@@ -129,8 +129,8 @@ class OverviewCacheTests {
     }
 
     @Test
-    void waitsForNoMoreThanFourCommandsAndTenSeconds() {
-        assertThat(OverviewCache.maxWait(Duration.ofSeconds(1))).isEqualTo(Duration.ofSeconds(4));
+    void waitsForNoMoreThanFiveCommandsAndTenSeconds() {
+        assertThat(OverviewCache.maxWait(Duration.ofSeconds(1))).isEqualTo(Duration.ofSeconds(5));
         assertThat(OverviewCache.maxWait(Duration.ofSeconds(5))).isEqualTo(Duration.ofSeconds(10));
         assertThat(OverviewCache.maxWait(Duration.ofHours(1))).isEqualTo(Duration.ofSeconds(10));
     }
@@ -150,7 +150,7 @@ class OverviewCacheTests {
 
         for (int i = 0; i < 2; i++) {
             assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(hurried::get)
-                .withMessage("The queues could not be read within 200 ms");
+                .withMessage("The queues could not be read within 250 ms");
         }
         assertThat(hurried.status()).isEqualTo(StoreStatus.ANSWERS);
         this.clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(900));
