@@ -139,6 +139,7 @@ class ForbiddenCommandGridTests {
         theirs = access(user);
         List<byte[]> all = new ArrayList<>(List.of(new RedisKeys(NAMESPACE, QUEUE).all()));
         all.addAll(List.of(RedisKeys.ofDirectory(NAMESPACE)));
+        all.addAll(List.of(RedisKeys.ofActivity(NAMESPACE)));
         keys = all.toArray(byte[][]::new);
     }
 

@@ -152,7 +152,7 @@ final class RightsCalls {
                     .report(new ActivityReport("another", 1, Duration.ofMinutes(1),
                             Map.of(QUEUE.queue().value(), new long[ActivityReport.FIELDS]))));
         this.calls.put("record backlogs", (own, stage) -> own.activity()
-            .record(Instant.EPOCH, Map.of(QUEUE.queue().value(), new Backlog(1, 1, 1, 1)), true));
+            .record(stage.now(), Map.of(QUEUE.queue().value(), new Backlog(1, 1, 1, 1)), true));
         this.calls.put("read activity", (own, stage) -> own.activity().read(QUEUE.queue().value()));
         this.calls.put("add a queue", (own, stage) -> own.queues().add(QUEUE.queue()));
         this.calls.put("remove a queue", (own, stage) -> own.queues().remove(QUEUE.queue()));

@@ -67,6 +67,7 @@ class DashboardActivityTests {
         open("#/");
         await().untilAsserted(() -> assertThat(plot("activity-handlers", ".labels.length")).isEqualTo(180L));
         assertThat(plot("activity-handlers", ".labels.at(0)").toString()).matches("\\d\\d:\\d\\d");
+        assertThat(plot("activity-handlers", ".ticks.filter((shown) => shown).length")).isEqualTo(6L);
         assertThat(plot("activity-handlers",
                 ".ticks.map((shown, index) => shown ? index : -1).filter((index) => index >= 0).map((index, at, all) => "
                         + "at ? index - all[at - 1] : 30).every((span) => span === 30)"))
