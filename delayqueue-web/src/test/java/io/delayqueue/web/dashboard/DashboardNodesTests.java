@@ -163,7 +163,7 @@ class DashboardNodesTests {
         browser.awaitText("Pause reporting on this node?");
         browser.click("dialog button", "Pause on this node");
         await().untilAsserted(() -> assertThat(status().override()).isNotNull()
-            .matches((override) -> override.paused() && override.concurrency() == 2));
+            .matches((override) -> override.paused() && Integer.valueOf(2).equals(override.concurrency())));
         browser.awaitText("paused, concurrency 2 by all until");
         choose("Resume");
         await().until(() -> !status().override().paused());
@@ -189,7 +189,7 @@ class DashboardNodesTests {
         browser.click("dialog button", "Set on this node");
 
         await().untilAsserted(() -> assertThat(status().override()).isNotNull()
-            .matches((override) -> override.paused() && override.concurrency() == 2));
+            .matches((override) -> override.paused() && Integer.valueOf(2).equals(override.concurrency())));
         browser.awaitText("paused, concurrency 2 by all until");
         choose("Concurrency …");
         browser.awaitText("The pause stays, and ends at the same time.");
