@@ -13,6 +13,9 @@ interface Vets extends Repository<Vet, Long> {
     @Cacheable("vets")
     List<Vet> findByName(String name);
 
+    /** Reads past the cache. */
+    long countByName(String name);
+
     Optional<Vet> findById(Long id);
 
     long count();
