@@ -68,7 +68,7 @@ class AmqpIntakeTests extends DepotTestBase {
     private void start(String... settings) {
         List<String> all = new ArrayList<>(this.broker.settings());
         all.add("--delayqueue.intake.rabbit[" + this.source + "].to=" + QUEUE);
-        all.add("--delayqueue.command-timeout=1s");
+        all.add("--delayqueue.command-timeout=10s");
         all.addAll(List.of(settings));
         start(Depot.class, all.toArray(String[]::new));
     }

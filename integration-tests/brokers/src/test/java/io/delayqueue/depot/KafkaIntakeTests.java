@@ -51,7 +51,7 @@ class KafkaIntakeTests extends DepotTestBase {
         List<String> all = new ArrayList<>(List.of("--spring.kafka.bootstrap-servers=" + this.kafka.bootstrapServers(),
                 "--delayqueue.intake.kafka[" + this.topic + "].to=" + QUEUE,
                 "--delayqueue.intake.kafka[" + this.topic + "].group-id=" + this.topic,
-                "--delayqueue.command-timeout=1s"));
+                "--delayqueue.command-timeout=10s"));
         all.addAll(List.of(settings));
         start(Depot.class, all.toArray(String[]::new));
     }
