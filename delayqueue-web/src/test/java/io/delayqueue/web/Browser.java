@@ -38,7 +38,7 @@ import static org.awaitility.Awaitility.await;
  */
 public final class Browser implements AutoCloseable {
 
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final Duration LIMIT = Duration.ofMinutes(2);
 
     private final ChromeDriver driver;
 

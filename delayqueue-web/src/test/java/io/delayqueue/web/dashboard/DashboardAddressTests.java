@@ -76,7 +76,10 @@ class DashboardAddressTests {
                   if (String(url).includes('data/overview') && window.delayed.length === 0) {
                     return new Promise((done) => window.delayed.push(() => done(real(...all))));
                   }
-                  window.requests = [...window.requests ?? [], String(url)];
+                  // The page checks its Redis whenever an answer is late, for no view.
+                  if (!String(url).includes('data/store')) {
+                    window.requests = [...window.requests ?? [], String(url)];
+                  }
                   return real(...all);
                 };""");
         await().until(() -> browser.run("return window.delayed.length"), Long.valueOf(1)::equals);
