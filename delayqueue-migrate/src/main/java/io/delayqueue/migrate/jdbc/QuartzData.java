@@ -36,13 +36,13 @@ public record QuartzData(byte[] job, byte[] trigger) {
     /** Ends one that is empty: no entry, the end of the entries, and a flag. */
     private static final byte[] NO_ENTRIES = { 0, 0, 0, 0, 0x78, 0 };
 
-    /** Of Quartz 2.3 and 2.4. One that is not empty is longer. */
+    /** The length in Quartz 2.3 and 2.4. A map with entries is longer. */
     private static final int EMPTY_MAP_LENGTH = 273;
 
     /** Begins the payload of an entry whose data is serialized. */
     private static final byte MARK = 0;
 
-    /** Quartz also stores maps without entries, which can be told by their bytes. */
+    /** Quartz also stores maps without entries, which their bytes identify. */
     public QuartzData {
         job = isEmptyMap(job) ? new byte[0] : job;
         trigger = isEmptyMap(trigger) ? new byte[0] : trigger;

@@ -231,7 +231,7 @@ final class TakenRows {
                 number, this.source, queue);
     }
 
-    /** Returns the status of a queue, with what the source knows. */
+    /** Returns the status of a queue, with the counts of the source. */
     SourceStatus status(Connection connection, String queue, Waiting waiting) throws SQLException {
         Map<String, Long> states = new TreeMap<>();
         Map<String, Long> counts = new TreeMap<>();

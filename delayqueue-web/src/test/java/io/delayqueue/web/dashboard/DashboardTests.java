@@ -4,15 +4,19 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import io.delayqueue.DelayedListener;
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.ScheduledOccurrence;
 import io.delayqueue.admin.AuditedOperationEvent;
+import io.delayqueue.store.schedule.OccurrenceIds;
 import io.delayqueue.web.consume.ApiServer;
 import io.delayqueue.web.consume.ApiServer.Reply;
 import org.jspecify.annotations.Nullable;
@@ -118,6 +122,21 @@ class DashboardTests {
             assertThat(source(file)).doesNotContainPattern(unsafe);
         }
         assertThat(source("index.html")).doesNotContainPattern("(?i)style=|\\son[a-z]+=|<script>|<style>");
+    }
+
+    /** The page links a message to the schedule whose name is in its id. */
+    @Test
+    void findsTheNameOfTheScheduleInIdsOfOccurrences() throws IOException {
+        Matcher expression = Pattern.compile("const ID = /(.+)/;").matcher(source("occurrence.js"));
+        assertThat(expression.find()).isTrue();
+        Pattern id = Pattern.compile(expression.group(1));
+
+        String occurrence = ScheduledOccurrence.messageId("daily-report", Instant.parse("2026-11-26T06:00:00Z"));
+        for (String sent : List.of(occurrence, occurrence + "-triggered")) {
+            assertThat(id.matcher(sent).replaceFirst("$1")).isEqualTo("daily-report");
+            assertThat(OccurrenceIds.of(sent, Map.of())).isNotNull();
+        }
+        assertThat(id.matcher("order-42").matches()).isFalse();
     }
 
     private static String source(String file) throws IOException {
