@@ -36,13 +36,13 @@ public interface NodeOperations {
      * Overrides the configuration of a listener for one queue. Fields that the request
      * leaves out stay as they are, and so do overrides for other queues and listeners,
      * even if two operators make changes at the same time. The concurrency and the pause
-     * have one end together, that of the latest request. If the concurrency is less than
+     * have one end together, that of the latest request. A request that ends the pause
+     * ends the override too if that has no concurrency. If the concurrency is less than
      * the number of running handlers, these continue.
      * @param node the id of the node
      * @param request the override
      * @return the override; empty if the node is gone
-     * @throws IllegalArgumentException if the override would change nothing, or the node
-     * has too many overrides
+     * @throws IllegalArgumentException if the node has too many overrides
      */
     Optional<ListenerOverride> override(String node, OverrideRequest request);
 
@@ -69,8 +69,8 @@ public interface NodeOperations {
      * @param queue the queue
      * @param concurrency 1 to {@link #MAX_CONCURRENCY}; {@code null} to keep the
      * overridden one, if there is one
-     * @param paused whether the listener claims no message of the queue; {@code null} to
-     * keep a pause, if there is one
+     * @param paused {@code true} if the listener claims no message of the queue,
+     * {@code false} to end a pause, {@code null} to keep one, if there is one
      * @param by the name of the operator
      * @param duration how long it applies, at most {@link #MAX_DURATION}
      */

@@ -54,7 +54,9 @@ public final class NodeOperationsTemplate implements NodeOperations {
         return change(node, (before, now) -> {
             ListenerOverride override = merged(before, request, now);
             List<ListenerOverride> overrides = without(before, request.listener(), request.queue());
-            overrides.add(override);
+            if (override.paused() || override.concurrency() != null) {
+                overrides.add(override);
+            }
             if (overrides.size() > MAX_OVERRIDES) {
                 throw new IllegalArgumentException(
                         "Node '%s' has %d overrides already: withdraw some".formatted(node, MAX_OVERRIDES));
@@ -82,13 +84,8 @@ public final class NodeOperationsTemplate implements NodeOperations {
                 paused = (paused != null) ? paused : Boolean.valueOf(one.paused());
             }
         }
-        boolean pauses = paused != null && paused;
-        if (concurrency == null && !pauses) {
-            throw new IllegalArgumentException(
-                    "The override changes nothing: set the concurrency, or pause, or withdraw the override");
-        }
-        return new ListenerOverride(request.listener(), request.queue(), concurrency, pauses, request.by(), now,
-                now.plus(request.duration()));
+        return new ListenerOverride(request.listener(), request.queue(), concurrency, paused != null && paused,
+                request.by(), now, now.plus(request.duration()));
     }
 
     private static List<ListenerOverride> without(WantedNodeState state, String listener, String queue) {

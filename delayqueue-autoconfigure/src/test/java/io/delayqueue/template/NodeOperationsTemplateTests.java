@@ -84,14 +84,25 @@ class NodeOperationsTemplateTests {
         assertThat(wanted()).hasSize(1);
     }
 
+    /**
+     * Another operator may have set a concurrency since the one who resumes read the
+     * page.
+     */
     @Test
-    void anOverrideThatWouldChangeNothingIsRejected() {
-        assertThatIllegalArgumentException().isThrownBy(() -> override(null, false))
-            .withMessageContaining("changes nothing");
+    void theEndOfAPauseEndsTheOverrideUnlessAConcurrencyIsSet() {
         override(null, true);
-        assertThatIllegalArgumentException().isThrownBy(() -> override(null, false))
-            .withMessageContaining("withdraw the override");
-        assertThat(wanted()).singleElement().matches(ListenerOverride::paused);
+        assertThat(override(null, false)).extracting(ListenerOverride::concurrency, ListenerOverride::paused)
+            .containsExactly(null, false);
+        assertThat(wanted()).isEmpty();
+        assertThat(override(null, false).paused()).as("repeated").isFalse();
+        assertThat(wanted()).isEmpty();
+
+        override(null, true);
+        override(2, null);
+        override(null, false);
+        assertThat(wanted()).singleElement()
+            .extracting(ListenerOverride::concurrency, ListenerOverride::paused)
+            .containsExactly(2, false);
     }
 
     @Test

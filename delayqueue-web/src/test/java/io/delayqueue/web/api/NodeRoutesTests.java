@@ -147,7 +147,6 @@ class NodeRoutesTests {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = { "{\"listener\": \"l\", \"queue\": \"orders\"}|400|changes nothing",
-            "{\"listener\": \"l\", \"queue\": \"orders\", \"paused\": false}|400|changes nothing",
             "{\"listener\": \"l\", \"queue\": \"orders\", \"concurrency\": 0}|400|use 1 to 10000",
             "{\"listener\": \"l\", \"queue\": \"orders\", \"concurrency\": 10001}|400|use 1 to 10000",
             "{\"listener\": \"l\", \"queue\": \"orders\", \"paused\": true, \"forMillis\": 999}|400|use 1000 to 86400000",

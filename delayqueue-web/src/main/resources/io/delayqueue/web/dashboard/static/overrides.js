@@ -63,12 +63,8 @@ function askPause(node, listener, status, wanted) {
   });
 }
 
-/** Resumes, and keeps an overridden concurrency for the time that it had left. */
+/** Resumes, and keeps an overridden concurrency, which another operator may just have set, for the time that the pause had left. */
 function resume(node, listener, status, wanted) {
-  if (wanted.concurrency === null) {
-    withdraw(node, listener.id, status.queue);
-    return;
-  }
   act(async () => {
     const forMillis = Math.max(1_000, Math.round(Date.parse(wanted.until) - now()));
     await put(node, listener.id, status.queue, { paused: false, forMillis });
