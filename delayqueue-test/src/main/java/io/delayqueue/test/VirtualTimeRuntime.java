@@ -50,11 +50,11 @@ public final class VirtualTimeRuntime {
 
     private final Duration quietTimeout;
 
-    private @Nullable TesterMessageStore store;
+    private @Nullable VirtualTimeMessageStore store;
 
     private @Nullable ListenerMessageStore listenerStore;
 
-    private @Nullable TesterLayoutStore layoutStore;
+    private @Nullable VirtualTimeLayoutStore layoutStore;
 
     private volatile long clears;
 
@@ -98,11 +98,11 @@ public final class VirtualTimeRuntime {
      * @param registrar registers queues again after the namespace was emptied
      */
     public StoreComponents components(StoreComponents components, QueueRegistrar registrar) {
-        TesterMessageStore store = new TesterMessageStore(components.messages(), this.parts);
+        VirtualTimeMessageStore store = new VirtualTimeMessageStore(components.messages(), this.parts);
         this.store = store;
         return new StoreComponents(store, components.inspector(), this.parts.wakeUps().forCallers(),
                 components.partitions(), components.events(), registrar,
-                components.schedules().in(new TesterScheduleStore(components.schedules().store(), this.parts)));
+                components.schedules().in(new VirtualTimeScheduleStore(components.schedules().store(), this.parts)));
     }
 
     /**
@@ -119,7 +119,7 @@ public final class VirtualTimeRuntime {
 
     /** Returns a store of layouts whose changes wake the loops of this process. */
     public PartitionLayoutStore layouts(PartitionLayoutStore layouts) {
-        TesterLayoutStore store = new TesterLayoutStore(layouts, this.parts);
+        VirtualTimeLayoutStore store = new VirtualTimeLayoutStore(layouts, this.parts);
         this.layoutStore = store;
         return store;
     }
@@ -159,7 +159,7 @@ public final class VirtualTimeRuntime {
      * Creates the tester of an application.
      * @param namespace empties the namespace
      */
-    public DelayQueueTester tester(Application application, TestStore namespace) {
+    public DelayQueueTester tester(Application application, TestNamespace namespace) {
         DelayedListenerRegistry registry = application.registry();
         StoreComponents components = application.components();
         return new DelayQueueTester(
@@ -169,7 +169,7 @@ public final class VirtualTimeRuntime {
                         () -> clear(namespace, components.partitions())));
     }
 
-    private void clear(TestStore namespace, PartitionLayouts layouts) {
+    private void clear(TestNamespace namespace, PartitionLayouts layouts) {
         if (this.layoutStore != null) {
             this.layoutStore.takePaused().forEach((queue) -> layouts.resume(queue).join());
         }

@@ -19,7 +19,7 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.template.DelayQueueTemplate;
 import io.delayqueue.test.DelayQueueTester;
-import io.delayqueue.test.TestStore;
+import io.delayqueue.test.TestNamespace;
 import io.delayqueue.test.VirtualTimeRuntime;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -85,7 +85,7 @@ public final class DelayQueueTesterAutoConfiguration {
 
     @Bean
     DelayQueueTester delayQueueTester(VirtualTimeRuntime runtime, VirtualTimeRuntime.Application application,
-            TestStore namespace) {
+            TestNamespace namespace) {
         return runtime.tester(application, namespace);
     }
 
@@ -100,7 +100,7 @@ public final class DelayQueueTesterAutoConfiguration {
         }
 
         @Bean
-        TestStore delayQueueTestStore(InMemoryMessageStore store) {
+        TestNamespace delayQueueTestNamespace(InMemoryMessageStore store) {
             return store::clear;
         }
 
@@ -121,10 +121,10 @@ public final class DelayQueueTesterAutoConfiguration {
         }
 
         @Bean
-        RedisTestStore delayQueueTestStore(
+        RedisTestNamespace delayQueueTestNamespace(
                 @Qualifier(DelayQueueAutoConfiguration.REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
                 DelayQueueProperties properties) {
-            return new RedisTestStore(template.getRequiredConnectionFactory(), properties.namespace());
+            return new RedisTestNamespace(template.getRequiredConnectionFactory(), properties.namespace());
         }
 
     }

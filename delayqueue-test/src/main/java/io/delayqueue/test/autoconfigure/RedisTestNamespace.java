@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
 
-import io.delayqueue.test.TestStore;
+import io.delayqueue.test.TestNamespace;
 
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisClusterNode;
@@ -23,7 +23,7 @@ import org.springframework.data.redis.core.types.Expiration;
  * <p>
  * <strong>Threads.</strong> That of the test.
  */
-final class RedisTestStore implements TestStore, AutoCloseable {
+final class RedisTestNamespace implements TestNamespace, AutoCloseable {
 
     /** Longer than a test method takes; each method renews it. */
     private static final Expiration OWNED = Expiration.from(Duration.ofMinutes(15));
@@ -38,7 +38,7 @@ final class RedisTestStore implements TestStore, AutoCloseable {
 
     private final byte[] owner = bytes(UUID.randomUUID().toString());
 
-    RedisTestStore(RedisConnectionFactory connections, String namespace) {
+    RedisTestNamespace(RedisConnectionFactory connections, String namespace) {
         this.connections = connections;
         this.namespace = namespace;
         this.ownerKey = bytes(namespace + ":{_directory}:tester");

@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /** Verifies that a namespace in Redis belongs to one tester. */
 @Tag("server")
-class RedisTestStoreTests {
+class RedisTestNamespaceTests {
 
     private final LettuceConnectionFactory connections = new LettuceConnectionFactory("127.0.0.1",
             EmbeddedRedis.shared(RedisBinary.REDIS_7_0.path()).port());
@@ -33,8 +33,8 @@ class RedisTestStoreTests {
 
     @Test
     void secondTesterOfANamespaceIsRejectedUntilTheFirstIsClosed() {
-        RedisTestStore first = new RedisTestStore(this.connections, "second-tester");
-        RedisTestStore second = new RedisTestStore(this.connections, "second-tester");
+        RedisTestNamespace first = new RedisTestNamespace(this.connections, "second-tester");
+        RedisTestNamespace second = new RedisTestNamespace(this.connections, "second-tester");
         first.clear();
 
         assertThatIllegalStateException().isThrownBy(second::clear)
@@ -56,16 +56,16 @@ class RedisTestStoreTests {
             connection.stringCommands()
                 .set("emptied-not:{orders}:messages".getBytes(StandardCharsets.UTF_8),
                         "1".getBytes(StandardCharsets.UTF_8));
-            RedisTestStore store = new RedisTestStore(this.connections, "emptied");
+            RedisTestNamespace namespace = new RedisTestNamespace(this.connections, "emptied");
 
-            store.clear();
+            namespace.clear();
 
             assertThat(connection.keyCommands().exists("emptied:{orders}:messages".getBytes(StandardCharsets.UTF_8)))
                 .isFalse();
             assertThat(
                     connection.keyCommands().exists("emptied-not:{orders}:messages".getBytes(StandardCharsets.UTF_8)))
                 .isTrue();
-            store.close();
+            namespace.close();
         }
     }
 

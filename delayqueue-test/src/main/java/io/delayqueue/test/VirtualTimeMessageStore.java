@@ -38,7 +38,7 @@ import io.delayqueue.store.UnstartedLease;
  * <p>
  * <strong>Threads.</strong> Any.
  */
-final class TesterMessageStore extends DelegatingMessageStore {
+final class VirtualTimeMessageStore extends DelegatingMessageStore {
 
     private final VirtualTime time;
 
@@ -50,7 +50,7 @@ final class TesterMessageStore extends DelegatingMessageStore {
 
     private final Map<QueueName, LeaseTokenSequence> tokens = new ConcurrentHashMap<>();
 
-    TesterMessageStore(MessageStore store, VirtualTimeEngine.Parts parts) {
+    VirtualTimeMessageStore(MessageStore store, VirtualTimeEngine.Parts parts) {
         super(store);
         this.time = parts.time();
         this.activity = parts.activity();

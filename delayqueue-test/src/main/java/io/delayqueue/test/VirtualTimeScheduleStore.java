@@ -25,13 +25,13 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * <strong>Threads.</strong> Any.
  */
-final class TesterScheduleStore implements ScheduleStore {
+final class VirtualTimeScheduleStore implements ScheduleStore {
 
     private final ScheduleStore store;
 
     private final VirtualTimeEngine.Parts parts;
 
-    TesterScheduleStore(ScheduleStore store, VirtualTimeEngine.Parts parts) {
+    VirtualTimeScheduleStore(ScheduleStore store, VirtualTimeEngine.Parts parts) {
         this.store = store;
         this.parts = parts;
     }

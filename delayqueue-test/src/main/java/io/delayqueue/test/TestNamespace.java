@@ -1,7 +1,7 @@
 package io.delayqueue.test;
 
 /** Empties the namespace of a test. */
-public interface TestStore {
+public interface TestNamespace {
 
     /**
      * Removes all messages and dead letters, and the names of queues. Settings such as

@@ -15,7 +15,7 @@ import io.delayqueue.store.PartitionLayoutStore;
  * Lists the calls of a store of layouts while they are pending, and wakes the loops of
  * this process after changes, such as the end of a pause.
  */
-final class TesterLayoutStore implements PartitionLayoutStore {
+final class VirtualTimeLayoutStore implements PartitionLayoutStore {
 
     private final PartitionLayoutStore store;
 
@@ -25,7 +25,7 @@ final class TesterLayoutStore implements PartitionLayoutStore {
 
     private final Set<QueueName> paused = ConcurrentHashMap.newKeySet();
 
-    TesterLayoutStore(PartitionLayoutStore store, VirtualTimeEngine.Parts parts) {
+    VirtualTimeLayoutStore(PartitionLayoutStore store, VirtualTimeEngine.Parts parts) {
         this.store = store;
         this.activity = parts.activity();
         this.wakeUps = parts.wakeUps();
