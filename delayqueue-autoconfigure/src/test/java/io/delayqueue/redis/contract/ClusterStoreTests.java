@@ -23,7 +23,7 @@ class ClusterStoreTests extends RedisStoreContract {
 
     @BeforeAll
     static void connect() {
-        cluster = RedisCluster.start(RedisBinary.preferred());
+        cluster = RedisCluster.startWithoutFailover(RedisBinary.preferred());
         connections = ConnectionFactories.lettuce(cluster);
     }
 

@@ -21,7 +21,7 @@ class SentinelStoreTests extends RedisStoreContract {
 
     @BeforeAll
     static void connect() {
-        sentinel = RedisSentinel.start(RedisBinary.preferred());
+        sentinel = RedisSentinel.startWithoutFailover(RedisBinary.preferred());
         connections = ConnectionFactories.lettuce(sentinel);
     }
 
