@@ -5,7 +5,6 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
@@ -225,8 +224,8 @@ final class BlockingWakeUpConnection implements WakeUpConnection, SubscriptionHe
 
         private final Thread thread = new Thread(this::run, "delayqueue-subscription");
 
-        /** Topics that this connection has subscribed to. */
-        private final Set<String> subscribed = ConcurrentHashMap.newKeySet();
+        /** The queues that this connection has subscribed to, by topic. */
+        private final Map<String, PartitionListeners> subscribed = new ConcurrentHashMap<>();
 
         /** Set while the connection is subscribed, or about to be. */
         private volatile @Nullable RedisConnection connection;
@@ -320,7 +319,11 @@ final class BlockingWakeUpConnection implements WakeUpConnection, SubscriptionHe
             return BlockingWakeUpConnection.this.wanted.get(new String(topic, StandardCharsets.UTF_8));
         }
 
-        /** Applies the topics that are wanted; called by the subscribed thread. */
+        /**
+         * Applies the topics that are wanted; called by the subscribed thread. Subscribes
+         * again to a topic that has been removed and added meanwhile, as the added queue
+         * awaits a confirmation.
+         */
         private void adjust() {
             RedisConnection current = this.connection;
             Subscription subscription = (current != null) ? current.getSubscription() : null;
@@ -332,11 +335,17 @@ final class BlockingWakeUpConnection implements WakeUpConnection, SubscriptionHe
                 return;
             }
             boolean patterns = BlockingWakeUpConnection.this.mode == WakeUpMode.KEYSPACE;
-            Set<String> wanted = Set.copyOf(BlockingWakeUpConnection.this.wanted.keySet());
-            List<String> added = wanted.stream().filter((topic) -> !this.subscribed.contains(topic)).toList();
-            List<String> removed = this.subscribed.stream().filter((topic) -> !wanted.contains(topic)).toList();
-            this.subscribed.addAll(added);
-            removed.forEach(this.subscribed::remove);
+            Map<String, PartitionListeners> wanted = Map.copyOf(BlockingWakeUpConnection.this.wanted);
+            List<String> added = wanted.keySet()
+                .stream()
+                .filter((topic) -> this.subscribed.get(topic) != wanted.get(topic))
+                .toList();
+            List<String> removed = this.subscribed.keySet()
+                .stream()
+                .filter((topic) -> !wanted.containsKey(topic))
+                .toList();
+            this.subscribed.keySet().retainAll(wanted.keySet());
+            this.subscribed.putAll(wanted);
             send(added, patterns ? subscription::pSubscribe : subscription::subscribe);
             send(removed, patterns ? subscription::pUnsubscribe : subscription::unsubscribe);
         }

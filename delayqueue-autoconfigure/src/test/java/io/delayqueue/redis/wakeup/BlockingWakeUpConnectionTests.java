@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
@@ -140,6 +141,52 @@ class BlockingWakeUpConnectionTests {
 
     private static long clients(RedisServer server) {
         return server.commands().clientList(ClientListArgs.Builder.typePubsub()).lines().count();
+    }
+
+    /**
+     * A queue gets its last listener removed and a first one added before the subscribed
+     * thread applies either.
+     */
+    @ParameterizedTest
+    @EnumSource(names = { "CHANNEL", "KEYSPACE" })
+    void aQueueThatReplacesOneOfItsTopicIsConfirmed(WakeUpMode mode) throws InterruptedException {
+        try (RedisServer server = RedisServer.start(RedisBinary.preferred(), "notify-keyspace-events Kz")) {
+            JedisConnectionFactory factory = ConnectionFactories.jedis(server);
+            ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+            BlockingWakeUpConnection subscription = new BlockingWakeUpConnection(factory, mode,
+                    "dq:{delayqueue}:control:1", timer, Duration.ofHours(1));
+            String topic = (mode == WakeUpMode.CHANNEL) ? "dq:{q}:wake" : "__keyspace@*__:dq:{q}:scheduled*";
+            CountDownLatch blocked = new CountDownLatch(1);
+            CountDownLatch replaced = new CountDownLatch(1);
+            PartitionListeners old = new PartitionListeners(QUEUE, topic, null);
+            subscription.add(old);
+            await().until(old::isConfirmed);
+            old.add((signal) -> {
+                blocked.countDown();
+                pass(replaced);
+            });
+            wake(factory, mode, "dq:{q}:");
+            blocked.await();
+
+            PartitionListeners added = new PartitionListeners(QUEUE, topic, null);
+            subscription.remove(old);
+            subscription.add(added);
+            replaced.countDown();
+
+            await().until(added::isConfirmed);
+            subscription.close();
+            timer.shutdown();
+            factory.destroy();
+        }
+    }
+
+    private static void pass(CountDownLatch latch) {
+        try {
+            latch.await();
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** More often than the pool has connections. */
