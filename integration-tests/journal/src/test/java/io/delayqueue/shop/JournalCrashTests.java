@@ -99,7 +99,7 @@ class JournalCrashTests {
     private static String[] properties(RedisServer redis, String url, String mode, String another) {
         return new String[] { "spring.data.redis.port=" + redis.port(), "spring.datasource.url=" + url,
                 "spring.jpa.open-in-view=false", "delayqueue.journal.mode=" + mode,
-                "delayqueue.journal.jdbc.initialize-schema=always", "delayqueue.command-timeout=2s",
+                "delayqueue.journal.jdbc.initialize-schema=always", "delayqueue.command-timeout=10s",
                 "spring.main.web-application-type=none", another };
     }
 

@@ -55,7 +55,7 @@ class JournalStatusTests {
     private void start(ShopDatabase database) {
         this.context = SpringApplication.run(Shop.class, "--spring.data.redis.port=" + redis.port(),
                 "--spring.datasource.url=" + database.url(), "--delayqueue.journal.mode=ledger",
-                "--delayqueue.journal.jdbc.initialize-schema=always", "--delayqueue.command-timeout=1s",
+                "--delayqueue.journal.jdbc.initialize-schema=always", "--delayqueue.command-timeout=10s",
                 "--spring.main.banner-mode=off", "--spring.main.web-application-type=none");
         this.status = this.context.getBean(JournalFactory.class).status();
     }

@@ -81,7 +81,7 @@ class LedgerFailureTests {
         List<String> arguments = new ArrayList<>(
                 List.of("--spring.data.redis.port=" + redis.port(), "--spring.datasource.url=" + database.url(),
                         "--delayqueue.journal.mode=ledger", "--delayqueue.journal.jdbc.initialize-schema=always",
-                        "--delayqueue.command-timeout=2s", "--delayqueue.listener.backoff.multiplier=1",
+                        "--delayqueue.command-timeout=10s", "--delayqueue.listener.backoff.multiplier=1",
                         "--spring.main.banner-mode=off", "--spring.main.web-application-type=none"));
         arguments.addAll(List.of(settings));
         this.context = new SpringApplication(Handler.class, StatementGate.class).run(arguments.toArray(String[]::new));

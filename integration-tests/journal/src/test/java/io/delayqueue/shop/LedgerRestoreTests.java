@@ -87,7 +87,7 @@ class LedgerRestoreTests {
     private void start(String url, String... settings) {
         List<String> arguments = new ArrayList<>(List.of("--spring.data.redis.port=" + redis.port(),
                 "--spring.datasource.url=" + url, "--delayqueue.journal.mode=ledger",
-                "--delayqueue.journal.jdbc.initialize-schema=always", "--delayqueue.command-timeout=2s",
+                "--delayqueue.journal.jdbc.initialize-schema=always", "--delayqueue.command-timeout=10s",
                 "--spring.main.banner-mode=off", "--spring.main.web-application-type=none"));
         arguments.addAll(List.of(settings));
         this.context = SpringApplication.run(Shop.class, arguments.toArray(String[]::new));

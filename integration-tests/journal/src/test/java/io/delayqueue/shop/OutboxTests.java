@@ -89,7 +89,7 @@ class OutboxTests {
     private void startWith(String initializeSchema, ShopDatabase database, String... settings) {
         List<String> arguments = new ArrayList<>(List.of("--spring.data.redis.port=" + redis.port(),
                 "--spring.datasource.url=" + database.url(), "--delayqueue.journal.mode=outbox",
-                "--delayqueue.journal.jdbc.initialize-schema=" + initializeSchema, "--delayqueue.command-timeout=2s",
+                "--delayqueue.journal.jdbc.initialize-schema=" + initializeSchema, "--delayqueue.command-timeout=10s",
                 "--spring.main.banner-mode=off", "--spring.main.web-application-type=none"));
         arguments.addAll(List.of(settings));
         this.context = SpringApplication.run(Shop.class, arguments.toArray(String[]::new));

@@ -32,7 +32,7 @@ record ShopApplication(ConfigurableApplicationContext context) implements AutoCl
         List<String> arguments = Stream
             .concat(Stream.of("--spring.data.redis.port=" + redisPort, "--spring.datasource.url=" + url, WITHOUT_JPA,
                     "--spring.data.jpa.repositories.enabled=false", "--delayqueue.journal.mode=ledger",
-                    "--delayqueue.command-timeout=2s", "--spring.main.banner-mode=off",
+                    "--delayqueue.command-timeout=10s", "--spring.main.banner-mode=off",
                     "--spring.main.web-application-type=none"), Stream.of(settings).map((setting) -> "--" + setting))
             .toList();
         return new ShopApplication(new SpringApplicationBuilder(sources.toArray(Class<?>[]::new))

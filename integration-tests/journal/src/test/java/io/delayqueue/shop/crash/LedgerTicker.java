@@ -19,7 +19,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
- * An application whose schedule sends an occurrence to a ledger ten times a second. Each
+ * An application whose schedule sends an occurrence to a ledger every 300 ms. Each
  * handling appends a line to a file: the nominal time, the process, and the revision of
  * the message in Redis. As a process of its own it suspends a thread at a point as
  * {@link LedgerShop} does.
@@ -31,7 +31,7 @@ class LedgerTicker {
 
     static final String TICK = "tick";
 
-    static final int RATE_MILLIS = 100;
+    static final int RATE_MILLIS = 300;
 
     private final Path handled;
 
@@ -53,7 +53,7 @@ class LedgerTicker {
     }
 
     @DelayedListener(value = TICKS, concurrency = "4")
-    @DelayedSchedule(name = TICK, fixedRate = "PT0.1S", misfire = "ALL", catchUpLimit = "1000")
+    @DelayedSchedule(name = TICK, fixedRate = "PT0.3S", misfire = "ALL", catchUpLimit = "1000")
     void onTick(ScheduledOccurrence occurrence, Delivery delivery) throws IOException {
         Files.writeString(this.handled,
                 "%d %d %s%n".formatted(occurrence.nominalTime().toEpochMilli(), ProcessHandle.current().pid(),

@@ -91,7 +91,7 @@ class HistoryTests {
         List<String> arguments = new ArrayList<>(
                 List.of("--spring.data.redis.port=" + redis.port(), "--spring.datasource.url=" + database.url(),
                         "--spring.application.name=shop", "--delayqueue.journal.mode=audit",
-                        "--delayqueue.journal.jdbc.initialize-schema=always", "--delayqueue.command-timeout=2s",
+                        "--delayqueue.journal.jdbc.initialize-schema=always", "--delayqueue.command-timeout=10s",
                         "--delayqueue.listener.max-attempts=2", "--delayqueue.listener.backoff.initial=1ms",
                         "--spring.main.banner-mode=off", "--spring.main.web-application-type=none"));
         for (String setting : settings) {

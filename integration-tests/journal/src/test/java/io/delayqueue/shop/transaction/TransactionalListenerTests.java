@@ -89,7 +89,7 @@ class TransactionalListenerTests {
             String... settings) {
         String[] arguments = { "--spring.data.redis.port=" + redis.port(), "--spring.datasource.url=" + url,
                 "--delayqueue.journal.mode=" + mode, "--delayqueue.journal.jdbc.initialize-schema=always",
-                "--delayqueue.command-timeout=2s", "--spring.main.banner-mode=off",
+                "--delayqueue.command-timeout=10s", "--spring.main.banner-mode=off",
                 "--spring.main.web-application-type=none" };
         return SpringApplication.run(application,
                 Stream.of(arguments, settings)
