@@ -1,11 +1,13 @@
 package io.delayqueue.test;
 
 import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.test.ScheduleTimeCases.Reports;
 import io.delayqueue.test.autoconfigure.DelayQueueTest;
 import io.delayqueue.test.autoconfigure.TestStoreType;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 
+import org.springframework.context.annotation.Import;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
@@ -36,6 +38,12 @@ class Redis70TesterTests {
 
     @Nested
     class Twice extends DeliverTwiceCases {
+
+    }
+
+    @Nested
+    @Import(Reports.class)
+    class Schedule extends ScheduleTimeCases {
 
     }
 

@@ -138,6 +138,17 @@ abstract class ScheduleTimeCases extends TesterCase {
         assertThat(this.reports.times).isSorted();
     }
 
+    @Test
+    void occurrencesAreExactThoughTheirScheduleHasJitter() {
+        this.schedules
+            .put(ScheduleDefinition.fixedRate("spread", Duration.ofHours(1)).jitter(Duration.ofMinutes(10)).build());
+        Instant first = this.schedules.preview("spread", 1).get(0);
+
+        assertThat(this.tester.advance(Duration.ofHours(3))).hasSucceeded(3).hasNoOthers();
+        assertThat(this.reports.times).containsExactly(first, first.plus(Duration.ofHours(1)),
+                first.plus(Duration.ofHours(2)));
+    }
+
     static class Reports {
 
         final List<Instant> times = Collections.synchronizedList(new ArrayList<>());

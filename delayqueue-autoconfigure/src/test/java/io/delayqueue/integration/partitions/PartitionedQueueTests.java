@@ -1,27 +1,35 @@
 package io.delayqueue.integration.partitions;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Queue;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.MisfirePolicy;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.ReceivedMessage;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
+import io.delayqueue.ScheduleDefinition;
+import io.delayqueue.ScheduleOperations;
+import io.delayqueue.ScheduleStatus;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.fixtures.LogCount;
 import io.delayqueue.fixtures.application.Application;
@@ -298,6 +306,38 @@ class PartitionedQueueTests {
         assertThat(handled).hasSize(80);
         assertOnlySettingsLeft();
         assertThat(application.handler().rest()).isEmpty();
+    }
+
+    /** P1, P4: a change of the partitions neither loses nor doubles an occurrence. */
+    @Test
+    void schedulesStayInTheFirstPartition() {
+        Application application = this.applications.withHandler(this.redis, FOUR, Applications.NO_SAFETY_POLL);
+        Queue<Instant> handled = new ConcurrentLinkedQueue<>();
+        application.handler().does((order, delivery) -> handled.add(delivery.dueAt()));
+        Duration rate = Duration.ofMillis(200);
+        ScheduleOperations schedules = application.queue().schedules(QUEUE);
+        schedules.put(ScheduleDefinition.fixedRate("tick", rate)
+            .payload(new Order(1))
+            .misfire(MisfirePolicy.ALL)
+            .catchUpLimit(1_000)
+            .build());
+        Instant first = schedules.find("tick").orElseThrow().nextAt();
+
+        for (int partitions : List.of(8, 1)) {
+            application.queue().repartition(QUEUE, partitions);
+            int before = handled.size();
+            Applications.await(() -> assertThat(handled).hasSizeGreaterThan(before + 2));
+            assertThat(this.applications.keys(this.redis)).filteredOn((key) -> key.contains(":schedule"))
+                .isNotEmpty()
+                .allMatch((key) -> key.contains("{orders}"));
+        }
+
+        schedules.pause("tick");
+        ScheduleStatus status = schedules.find("tick").orElseThrow();
+        Applications.await(() -> assertThat(handled).containsExactlyInAnyOrderElementsOf(
+                Stream.iterate(first, (time) -> !time.isAfter(status.lastAt()), (time) -> time.plus(rate)).toList()));
+        schedules.remove("tick");
+        assertOnlySettingsLeft();
     }
 
     @Test
