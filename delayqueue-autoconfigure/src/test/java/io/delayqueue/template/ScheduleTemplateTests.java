@@ -1,5 +1,6 @@
 package io.delayqueue.template;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -28,6 +29,7 @@ import io.delayqueue.consume.ConsumeSettings;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.PartitionLayout;
+import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.store.routing.QueueRegistrar;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.store.schedule.DeclaredScheduleRegistrar;
@@ -165,6 +167,30 @@ class ScheduleTemplateTests {
         assertThat(status().skipped()).isEqualTo(Map.of(SkipReason.PAUSED, 3L));
         assertThat(status().nextAt()).isEqualTo(now().plus(HOUR));
         assertThat(this.schedules.pause("other")).isEqualTo(ScheduleChangeResult.NOT_FOUND);
+    }
+
+    /** Otherwise a schedule that a busy store fires too slowly could never be paused. */
+    @Test
+    void aScheduleWhoseFiringTakesLongerThanItsRateIsPausedAndResumed() {
+        this.schedules.put(hourly());
+        advance(HOUR);
+        this.local.wrapStore((store) -> (ScheduleStore) Proxy.newProxyInstance(getClass().getClassLoader(),
+                new Class<?>[] { ScheduleStore.class }, (proxy, method, arguments) -> {
+                    Object answer = method.invoke(store, arguments);
+                    if (method.getName().equals("fire")) {
+                        advance(HOUR);
+                    }
+                    return answer;
+                }));
+
+        assertThat(this.schedules.pause("hourly")).isEqualTo(ScheduleChangeResult.DONE);
+        assertThat(status().sent()).isOne();
+        assertThat(status().nextAt()).isEqualTo(now());
+
+        assertThat(this.schedules.resume("hourly")).isEqualTo(ScheduleChangeResult.DONE);
+        assertThat(status().sent()).isOne();
+        assertThat(status().skipped()).isEqualTo(Map.of(SkipReason.PAUSED, 1L));
+        assertThat(status().nextAt()).isEqualTo(now());
     }
 
     @Test

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 import io.delayqueue.DelayQueueException.Effect;
@@ -206,8 +207,12 @@ public final class ScheduleChanger {
     }
 
     private static boolean isDue(ScheduleSnapshot found) {
+        return isDue(found, found.now().toEpochMilli());
+    }
+
+    private static boolean isDue(ScheduleSnapshot found, long at) {
         ScheduleState state = found.state();
-        return state != null && state.next() != NONE && state.next() <= found.now().toEpochMilli();
+        return state != null && state.next() != NONE && state.next() <= at;
     }
 
     /** Returns whether an occurrence is due of a definition that is not readable. */
@@ -220,9 +225,15 @@ public final class ScheduleChanger {
                 && found.declaredAt().plus(DECLARED).isAfter(found.now());
     }
 
-    /** Pauses a schedule, or resumes it. */
+    /**
+     * Pauses a schedule, or resumes it. Fires what was due at the first read and not what
+     * becomes due meanwhile, so that a schedule can be paused whose firing takes longer
+     * than its rate.
+     */
     public CompletableFuture<ScheduleChangeResult> pause(QueueName queue, String name, boolean paused) {
+        AtomicLong first = new AtomicLong(NONE);
         return change(queue, name, null, (found) -> {
+            first.compareAndSet(NONE, found.now().toEpochMilli());
             ScheduleState state = found.state();
             if (state == null) {
                 return new Decision<>(ScheduleChangeResult.NOT_FOUND, null);
@@ -233,7 +244,7 @@ public final class ScheduleChanger {
             if (!state.isReadable()) {
                 throw unreadable(queue, name);
             }
-            return (isDue(found) && !isUndecidable(found)) ? null
+            return (isDue(found, first.get()) && !isUndecidable(found)) ? null
                     : new Decision<>(ScheduleChangeResult.DONE, state.paused(paused));
         });
     }
