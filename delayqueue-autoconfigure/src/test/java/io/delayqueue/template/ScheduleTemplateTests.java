@@ -29,7 +29,6 @@ import io.delayqueue.consume.ConsumeSettings;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.PartitionLayout;
-import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.store.routing.QueueRegistrar;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.store.schedule.DeclaredScheduleRegistrar;
@@ -37,6 +36,7 @@ import io.delayqueue.store.schedule.LocalSchedules;
 import io.delayqueue.store.schedule.OccurrenceEvents;
 import io.delayqueue.store.schedule.ScheduleChange;
 import io.delayqueue.store.schedule.ScheduleState;
+import io.delayqueue.store.schedule.ScheduleStore;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.core.ParameterizedTypeReference;
@@ -169,19 +169,11 @@ class ScheduleTemplateTests {
         assertThat(this.schedules.pause("other")).isEqualTo(ScheduleChangeResult.NOT_FOUND);
     }
 
-    /** Otherwise a schedule that a busy store fires too slowly could never be paused. */
     @Test
     void aScheduleWhoseFiringTakesLongerThanItsRateIsPausedAndResumed() {
         this.schedules.put(hourly());
         advance(HOUR);
-        this.local.wrapStore((store) -> (ScheduleStore) Proxy.newProxyInstance(getClass().getClassLoader(),
-                new Class<?>[] { ScheduleStore.class }, (proxy, method, arguments) -> {
-                    Object answer = method.invoke(store, arguments);
-                    if (method.getName().equals("fire")) {
-                        advance(HOUR);
-                    }
-                    return answer;
-                }));
+        this.local.wrapStore(this::slowToFire);
 
         assertThat(this.schedules.pause("hourly")).isEqualTo(ScheduleChangeResult.DONE);
         assertThat(status().sent()).isOne();
@@ -191,6 +183,32 @@ class ScheduleTemplateTests {
         assertThat(status().sent()).isOne();
         assertThat(status().skipped()).isEqualTo(Map.of(SkipReason.PAUSED, 1L));
         assertThat(status().nextAt()).isEqualTo(now());
+    }
+
+    /** No time of either definition is left out that the other one has not decided. */
+    @Test
+    void aScheduleWhoseFiringTakesLongerThanItsRateGetsOtherTimes() {
+        this.schedules.put(hourly());
+        advance(HOUR);
+        this.local.wrapStore(this::slowToFire);
+
+        assertThat(this.schedules.put(ScheduleDefinition.fixedRate("hourly", HOUR.dividedBy(2)).build()))
+            .isEqualTo(SchedulePutResult.REPLACED);
+
+        assertThat(status().sent()).isOne();
+        assertThat(status().lastAt()).isEqualTo(now().minus(HOUR));
+        assertThat(status().nextAt()).isEqualTo(now());
+    }
+
+    private ScheduleStore slowToFire(ScheduleStore store) {
+        return (ScheduleStore) Proxy.newProxyInstance(getClass().getClassLoader(),
+                new Class<?>[] { ScheduleStore.class }, (proxy, method, arguments) -> {
+                    Object answer = method.invoke(store, arguments);
+                    if (method.getName().equals("fire")) {
+                        advance(HOUR);
+                    }
+                    return answer;
+                });
     }
 
     @Test

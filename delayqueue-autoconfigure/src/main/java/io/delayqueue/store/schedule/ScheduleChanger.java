@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
 import io.delayqueue.DelayQueueException.Effect;
@@ -81,6 +81,7 @@ public final class ScheduleChanger {
      * @param stored the definition as {@link DefinitionCodec} writes it
      */
     public CompletableFuture<SchedulePutResult> put(QueueName queue, ScheduleDefinition definition, String stored) {
+        FirstRead first = new FirstRead();
         return change(queue, definition.name(), taking(), (found) -> {
             ScheduleState state = found.state();
             if (state == null) {
@@ -97,7 +98,8 @@ public final class ScheduleChanger {
             if (state.definition().equals(stored) && state.owner().isEmpty()) {
                 return new Decision<>(SchedulePutResult.UNCHANGED, null);
             }
-            ScheduleState redefined = redefined(found, state, definition, "", stored);
+            boolean due = first.hasDue(found);
+            ScheduleState redefined = redefined(found, due, definition, "", stored);
             return (redefined != null) ? new Decision<>(SchedulePutResult.REPLACED, redefined, undecided(found), false)
                     : null;
         });
@@ -124,6 +126,7 @@ public final class ScheduleChanger {
     CompletableFuture<Optional<ScheduleState>> declare(QueueName queue, ScheduleDeclaration declaration, long known) {
         ScheduleDefinition definition = declaration.definition();
         String owner = this.schedules.owner();
+        FirstRead first = new FirstRead();
         return change(queue, definition.name(), taking(), (found) -> {
             ScheduleState state = found.state();
             if (state == null || !state.isReadable()) {
@@ -136,7 +139,8 @@ public final class ScheduleChanger {
             if (state.definition().equals(declaration.stored()) && state.owner().equals(owner)) {
                 return new Decision<>(Optional.of(state), null);
             }
-            ScheduleState redefined = redefined(found, state, definition, owner, declaration.stored());
+            boolean due = first.hasDue(found);
+            ScheduleState redefined = redefined(found, due, definition, owner, declaration.stored());
             return (redefined != null) ? new Decision<>(Optional.of(redefined), redefined, undecided(found), false)
                     : null;
         });
@@ -163,15 +167,22 @@ public final class ScheduleChanger {
         return new ScheduleSkip(SkipReason.DATA_LOSS, first, last, count);
     }
 
-    /** Returns the new state; {@code null} if an occurrence is due by the old one. */
-    private @Nullable ScheduleState redefined(ScheduleSnapshot found, ScheduleState state,
-            ScheduleDefinition definition, String owner, String stored) {
+    /**
+     * Returns the new state; {@code null} if an occurrence was due at the first read,
+     * which the old definition decides about. The new one begins after the first read,
+     * with the times about which nothing is decided.
+     */
+    private @Nullable ScheduleState redefined(ScheduleSnapshot found, boolean due, ScheduleDefinition definition,
+            String owner, String stored) {
+        ScheduleState state = Objects.requireNonNull(found.state());
         boolean undecidable = isUndecidable(found);
         boolean same = !undecidable && hasTimes(definition, state);
-        if (!same && !undecidable && isDue(found)) {
+        if (!same && !undecidable && due) {
             return null;
         }
-        return state.redefined(same ? state.position() : beginning(definition, found.now()), owner, stored);
+        boolean passed = !undecidable && isDue(found, found.now().toEpochMilli());
+        Instant after = passed ? Instant.ofEpochMilli(state.next() - 1) : found.now();
+        return state.redefined(same ? state.position() : beginning(definition, after), owner, stored);
     }
 
     /** Returns the occurrence that is due, if no node can decide about it. */
@@ -206,10 +217,6 @@ public final class ScheduleChanger {
         }
     }
 
-    private static boolean isDue(ScheduleSnapshot found) {
-        return isDue(found, found.now().toEpochMilli());
-    }
-
     private static boolean isDue(ScheduleSnapshot found, long at) {
         ScheduleState state = found.state();
         return state != null && state.next() != NONE && state.next() <= at;
@@ -217,7 +224,7 @@ public final class ScheduleChanger {
 
     /** Returns whether an occurrence is due of a definition that is not readable. */
     private boolean isUndecidable(ScheduleSnapshot found) {
-        return isDue(found) && plan(found).get(0).isPostponement();
+        return isDue(found, found.now().toEpochMilli()) && plan(found).get(0).isPostponement();
     }
 
     private static boolean isDeclared(ScheduleSnapshot found) {
@@ -225,15 +232,10 @@ public final class ScheduleChanger {
                 && found.declaredAt().plus(DECLARED).isAfter(found.now());
     }
 
-    /**
-     * Pauses a schedule, or resumes it. Fires what was due at the first read and not what
-     * becomes due meanwhile, so that a schedule can be paused whose firing takes longer
-     * than its rate.
-     */
+    /** Pauses a schedule, or resumes it. */
     public CompletableFuture<ScheduleChangeResult> pause(QueueName queue, String name, boolean paused) {
-        AtomicLong first = new AtomicLong(NONE);
+        FirstRead first = new FirstRead();
         return change(queue, name, null, (found) -> {
-            first.compareAndSet(NONE, found.now().toEpochMilli());
             ScheduleState state = found.state();
             if (state == null) {
                 return new Decision<>(ScheduleChangeResult.NOT_FOUND, null);
@@ -244,7 +246,7 @@ public final class ScheduleChanger {
             if (!state.isReadable()) {
                 throw unreadable(queue, name);
             }
-            return (isDue(found, first.get()) && !isUndecidable(found)) ? null
+            return (first.hasDue(found) && !isUndecidable(found)) ? null
                     : new Decision<>(ScheduleChangeResult.DONE, state.paused(paused));
         });
     }
@@ -362,6 +364,25 @@ public final class ScheduleChanger {
     private List<ScheduleStep> plan(ScheduleSnapshot found) {
         Map<String, ScheduleState> due = (found.state() != null) ? Map.of(found.name(), found.state()) : Map.of();
         return this.schedules.planner().plan(due, found.now(), () -> 0.5, Problems.IGNORED);
+    }
+
+    /**
+     * Holds the time of a call's first read. Occurrences that were due then are decided
+     * before the change, and those that become due meanwhile are not, so that a schedule
+     * can be changed whose firing takes longer than its rate. Not thread-safe.
+     */
+    private static final class FirstRead {
+
+        private long time = NONE;
+
+        /** Returns whether an occurrence is due that was due at the first read. */
+        boolean hasDue(ScheduleSnapshot found) {
+            if (this.time == NONE) {
+                this.time = found.now().toEpochMilli();
+            }
+            return isDue(found, this.time);
+        }
+
     }
 
     /**
