@@ -105,16 +105,15 @@ final class RelayedRequests {
         List<CompletableFuture<?>> sent = this.offers.requests(plain, earlier, begin);
         for (int i = 0; i < plain.size(); i++) {
             JournalRow row = plain.get(i);
-            add(new Offered(row, restoring(row, sent.get(i), earlier, begin), earlier, submissions.get(row.revision()),
-                    begin));
+            add(row, restoring(row, sent.get(i), earlier, begin), earlier, submissions.get(row.revision()), begin);
         }
         current.stream()
             .filter(RelayedRequests::isOccurrence)
-            .forEach((row) -> add(new Offered(row, settling(row, earlier, begin), earlier, null, begin)));
+            .forEach((row) -> add(row, settling(row, earlier, begin), earlier, null, begin));
         for (JournalRow row : rows) {
             if (row.superseded()) {
-                add(new Offered(row, CompletableFuture.completedFuture(superseded(row)), earlier,
-                        submissions.get(row.revision()), begin));
+                add(row, CompletableFuture.completedFuture(superseded(row)), earlier, submissions.get(row.revision()),
+                        begin);
             }
         }
     }
@@ -132,12 +131,19 @@ final class RelayedRequests {
                     : this.offers.requests(List.of(row), earlier, begin).get(0).thenApply((answer) -> (Object) answer));
     }
 
-    private void add(Offered request) {
-        this.offered.add(request);
-        request.answer().whenComplete((answer, failure) -> {
-            if (answer != null && request.submission() != null) {
-                request.submission().answer().complete(Optional.of(answer));
+    /**
+     * Adds a request whose answer is done only after the sender has got it: a request
+     * with a done answer is recorded, and one that is recorded without an answer is left.
+     */
+    private void add(JournalRow row, CompletableFuture<?> answer, EarlierRows earlier, @Nullable Submission submission,
+            long begin) {
+        CompletableFuture<?> passedOn = answer.whenComplete((result, failure) -> {
+            if (result != null && submission != null) {
+                submission.answer().complete(Optional.of(result));
             }
+        });
+        this.offered.add(new Offered(row, passedOn, earlier, submission, begin));
+        passedOn.whenComplete((result, failure) -> {
             this.answers.incrementAndGet();
             this.onAnswer.run();
         });
@@ -314,7 +320,7 @@ final class RelayedRequests {
     /**
      * Holds a request that the store is applying.
      *
-     * @param answer the answer of the store
+     * @param answer the answer of the store, done once the sender has it
      * @param earlier the accepted rows of its id
      * @param submission of this node; {@code null} for a request that was abandoned
      * @param begin when its row was about to be read, in nanoseconds of the monotonic

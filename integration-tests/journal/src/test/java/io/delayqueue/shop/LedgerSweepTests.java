@@ -24,6 +24,9 @@ class LedgerSweepTests {
 
     private static final int ROWS = 3000;
 
+    /** Outlasts the test, but is not taken for the claim of a node with a wrong clock. */
+    private static final long CLAIMED_UNTIL = System.currentTimeMillis() + Duration.ofMinutes(9).toMillis();
+
     private static RedisServer redis;
 
     private ShopApplication shop;
@@ -62,14 +65,19 @@ class LedgerSweepTests {
 
         this.shop.makeOverdue();
 
-        await().untilAsserted(() -> assertThat(checks("others")).isOne());
+        await().untilAsserted(() -> assertThat(checks("paused")).isPositive());
         this.shop.makeOverdue();
-        await().untilAsserted(() -> assertThat(checks("others")).isEqualTo(2));
+        await().untilAsserted(() -> assertThat(List.of(checks("paused"), checks("others"))).allMatch((n) -> n > 1));
+        this.shop.reconciler().stop();
+        // The recovery at the start may restore the paused message, so its absence proves
+        // nothing.
+        assertThat(this.shop.swept()).isEqualTo(checks("others"));
         assertThat(this.shop.queue().find("others", "2")).isPresent();
-        assertThat(this.shop.queue().find("paused", "1")).isEmpty();
+        this.shop.reconciler().start();
         this.shop.queue().resume("paused");
         this.shop.makeOverdue();
-        await().untilAsserted(() -> assertThat(this.shop.queue().find("paused", "1")).isPresent());
+        await().untilAsserted(() -> assertThat(this.shop.swept()).isGreaterThan(checks("others")));
+        assertThat(this.shop.queue().find("paused", "1")).isPresent();
     }
 
     /** P6: the sweep does not restore a message whose cancel another node is to apply. */
@@ -83,8 +91,8 @@ class LedgerSweepTests {
         this.shop.jdbc().sql("""
                 INSERT INTO delayqueue_journal (namespace, queue_name, message_id, operation, due_relative, recorded_at,
                   accepted, checks, claimed_by, claimed_until)
-                SELECT namespace, queue_name, message_id, 'C', FALSE, 0, FALSE, 0, 'another', 4000000000000
-                FROM delayqueue_journal WHERE message_id = 'cancelled'""").update();
+                SELECT namespace, queue_name, message_id, 'C', FALSE, 0, FALSE, 0, 'another', :until
+                FROM delayqueue_journal WHERE message_id = 'cancelled'""").param("until", CLAIMED_UNTIL).update();
         loseMessages("others");
 
         this.shop.makeOverdue();

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.journal.JournalFactory;
 import io.delayqueue.journal.JournalOperations;
 import io.delayqueue.template.DelayQueueTemplate;
 
@@ -74,6 +75,11 @@ record ShopApplication(ConfigurableApplicationContext context) implements AutoCl
         return jdbc().sql("SELECT COUNT(*) FROM delayqueue_journal WHERE operation <> 'C' OR accepted = FALSE")
             .query(Long.class)
             .single();
+    }
+
+    /** Returns how many overdue messages were compared with Redis. */
+    long swept() {
+        return this.context.getBean(JournalFactory.class).status().swept();
     }
 
     /** Makes the rows of messages overdue, so that the sweep compares them with Redis. */
