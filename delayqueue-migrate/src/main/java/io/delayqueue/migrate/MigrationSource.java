@@ -67,8 +67,9 @@ public interface MigrationSource extends AutoCloseable {
     List<SourceEntry> peek(String queue, long offset, int limit);
 
     /**
-     * Reserves a queue for this process. {@link #take} and {@link #settle} extend the
-     * reservation, which ends a few seconds after the process does.
+     * Reserves a queue for this process. {@link #take}, {@link #reopen}, {@link #settle}
+     * and {@link #finish} extend the reservation, which ends a few seconds after the
+     * process does. While the program waits, it calls this method every five seconds.
      * @param queue the queue
      * @throws SourceInUseException if another process has reserved it
      */
@@ -125,9 +126,12 @@ public interface MigrationSource extends AutoCloseable {
     void count(String queue, String name, long number);
 
     /**
-     * Deletes what is recorded about entries that were taken from a queue.
+     * Deletes what is recorded about entries that were taken from a queue. The queue is
+     * reserved for this process, and all its entries are settled.
      * @param queue the queue
      * @param stopped returns whether to stop early; the call can be repeated
+     * @throws SourceInUseException if another process has reserved the queue meanwhile,
+     * or has taken entries, which must not be deleted
      */
     void finish(String queue, BooleanSupplier stopped);
 

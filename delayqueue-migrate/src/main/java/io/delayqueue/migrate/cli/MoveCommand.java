@@ -82,6 +82,7 @@ abstract class MoveCommand extends StepCommand {
     private MigrationReport moved(MigrationSource source, Map<String, QueueMoves> moves) {
         List<QueueReport> reports = new ArrayList<>();
         List<String> problems = new ArrayList<>();
+        List<String> notes = new ArrayList<>(notes(moves));
         moves.forEach((queue, counts) -> {
             SourceStatus status = source.status(queue);
             String target = mapping().target(queue).orElseThrow();
@@ -92,8 +93,13 @@ abstract class MoveCommand extends StepCommand {
                             + "fix --payload")
                         .formatted(status.unreadable(), queue));
             }
+            if (status.waiting() > 0 && !isEndless() && !stop().isStopped()) {
+                notes.add(("%,d entries of queue '%s' still wait: they came meanwhile, or could not be taken, such as "
+                        + "rows that --source-option=update=... does not change. Run copy again")
+                    .formatted(status.waiting(), queue));
+            }
         });
-        return report(reports, problems, notes(moves));
+        return report(reports, problems, notes);
     }
 
     private static List<String> notes(Map<String, QueueMoves> moves) {

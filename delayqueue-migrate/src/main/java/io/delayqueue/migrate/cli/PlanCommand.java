@@ -21,8 +21,8 @@ final class PlanCommand extends StepCommand {
     /** Places of a queue at which ten entries are read. */
     private static final int PLACES = 100;
 
-    /** Half of what was measured on two cores; see the documentation. */
-    private static final int USUAL_RATE = 10_000;
+    /** The measured rate in {@code docs/migrate.md}, rounded down. */
+    static final int USUAL_RATE = 4_000;
 
     @Option(names = "--payload", paramLabel = "NAME", defaultValue = "json",
             description = "json, string, or the class of a PayloadDecoder. Default: ${DEFAULT-VALUE}")
@@ -61,11 +61,12 @@ final class PlanCommand extends StepCommand {
                     .formatted(sample.unreadable(), queue, this.payload));
             }
         });
-        return report(reports, problems, List.of(estimate(waiting[0]), PLAN_ONLY));
+        return report(reports, problems, List.of(estimate(waiting[0], this.rate), PLAN_ONLY));
     }
 
-    private String estimate(long waiting) {
-        int perSecond = (this.rate > 0) ? this.rate : USUAL_RATE;
+    /** Returns the time that a copy takes, rounded up. */
+    static String estimate(long waiting, int rate) {
+        int perSecond = (rate > 0) ? rate : USUAL_RATE;
         Duration time = Duration.ofSeconds(waiting / perSecond + 1);
         return "%,d entries take about %d min %d s at %,d per second".formatted(waiting, time.toMinutes(),
                 time.toSecondsPart(), perSecond);

@@ -44,11 +44,19 @@ abstract class StepCommand implements Callable<Integer> {
 
     private final Clock clock = Clock.systemUTC();
 
-    private final StopSignal stop = new StopSignal();
+    private final StopSignal stop;
 
     private final CountDownLatch ended = new CountDownLatch(1);
 
     private Instant startedAt = Instant.EPOCH;
+
+    StepCommand() {
+        this(new StopSignal());
+    }
+
+    StepCommand(StopSignal stop) {
+        this.stop = stop;
+    }
 
     @Override
     public final Integer call() {

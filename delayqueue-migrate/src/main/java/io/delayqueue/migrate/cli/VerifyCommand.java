@@ -20,6 +20,12 @@ import picocli.CommandLine.Option;
         + "Changes nothing.")
 final class VerifyCommand extends StepCommand {
 
+    private static final String COUNTS_ONLY = "Only counts were compared. Use --check=NUMBER to look up messages and "
+            + "their due times as well.";
+
+    private static final String NOTHING_TO_LOOK_UP = "No message of queue '%s' was looked up: all are due by now, or the "
+            + "source does not list what was sent.";
+
     @Mixin
     private final TargetArguments targetArguments = new TargetArguments();
 
@@ -54,6 +60,7 @@ final class VerifyCommand extends StepCommand {
     private MigrationReport run(MigrationSource source, TargetArguments.@Nullable Target target) {
         List<String> problems = new ArrayList<>();
         List<QueueReport> reports = new ArrayList<>();
+        List<String> notes = new ArrayList<>((target != null) ? List.of() : List.of(COUNTS_ONLY));
         queues(source, problems).forEach((queue, name) -> {
             SourceStatus status = source.status(queue);
             Map<String, Long> run = new LinkedHashMap<>();
@@ -67,16 +74,31 @@ final class VerifyCommand extends StepCommand {
                 run.put("found with their due time", counts.found());
                 run.put("found with another due time", counts.changed());
                 run.put("not found", counts.missing());
-                if (counts.missing() > 0) {
-                    problems
-                        .add(("%,d messages of queue '%s' that are not due yet are not there, schedules included: the "
-                                + "application has cancelled or removed them, or they are lost")
-                            .formatted(counts.missing(), name));
+                problems.addAll(problems(name, counts));
+                if (counts.found() + counts.changed() + counts.missing() == 0 && status.sent() > 0) {
+                    notes.add(NOTHING_TO_LOOK_UP.formatted(name));
                 }
             }
             reports.add(new QueueReport(queue, name, status, run, List.of()));
         });
-        return report(reports, problems, List.of(PLAN_ONLY));
+        notes.add(PLAN_ONLY);
+        return report(reports, problems, notes);
+    }
+
+    private static List<String> problems(String name, SentCheck.Counts counts) {
+        List<String> problems = new ArrayList<>();
+        if (counts.changed() > 0) {
+            problems
+                .add(("%,d messages of queue '%s' have another due time than in the source, schedules included: the "
+                        + "application has rescheduled them, or they were sent with a wrong one")
+                    .formatted(counts.changed(), name));
+        }
+        if (counts.missing() > 0) {
+            problems.add(("%,d messages of queue '%s' that are not due yet are not there, schedules included: the "
+                    + "application has cancelled or removed them, or they are lost")
+                .formatted(counts.missing(), name));
+        }
+        return problems;
     }
 
     /** Returns what is left to do for a queue. */

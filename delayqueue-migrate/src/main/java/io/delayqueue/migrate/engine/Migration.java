@@ -7,6 +7,7 @@ import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.LongSupplier;
@@ -18,7 +19,6 @@ import io.delayqueue.migrate.MigrationSource;
 import io.delayqueue.migrate.PayloadDecoder;
 import io.delayqueue.migrate.Settlement;
 import io.delayqueue.migrate.SourceEntry;
-import io.delayqueue.migrate.SourceInUseException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,8 +35,11 @@ public final class Migration {
     /** A target or source that is away for longer ends the run. */
     private static final int MAX_ATTEMPTS = 600;
 
-    /** More seconds than a queue is reserved for a process that was killed. */
-    private static final int MAX_OWN_ATTEMPTS = 15;
+    /**
+     * A queue stays reserved for a few seconds more than this; 10 in the built-in
+     * sources.
+     */
+    private static final Duration RESERVED = Duration.ofSeconds(5);
 
     /** How often queues are searched that did not exist before. */
     private static final Duration SEARCH_INTERVAL = Duration.ofSeconds(10);
@@ -61,6 +64,9 @@ public final class Migration {
     private final LongSupplier nanoTime;
 
     private final Map<String, QueueMoves> moves = new TreeMap<>();
+
+    /** The queues that are reserved for this run. */
+    private final Set<String> reserved = new TreeSet<>();
 
     public Migration(MigrationSource source, DelayQueueOperations queues, PayloadDecoder decoder, Settings settings) {
         this.source = source;
@@ -108,7 +114,7 @@ public final class Migration {
             if (!untilIdle.isZero() && poll.multipliedBy(idleRounds).compareTo(untilIdle) >= 0) {
                 break;
             }
-            this.stop.pause(poll);
+            pause(poll);
         }
         return this.moves;
     }
@@ -129,7 +135,10 @@ public final class Migration {
     private void prepare(Map<String, String> targets) {
         targets.forEach((queue, target) -> {
             this.moves.put(queue, new QueueMoves());
-            own(queue);
+            if (!Reservation.await(() -> own(queue), this.stop)) {
+                return;
+            }
+            this.reserved.add(queue);
             resume(queue, target, true);
             retried(() -> {
                 this.source.reopen(queue, this.stop::isStopped);
@@ -137,25 +146,6 @@ public final class Migration {
             });
             resume(queue, target, false);
         });
-    }
-
-    /** Reserves a queue. A process that was killed keeps its queues for some seconds. */
-    private void own(String queue) {
-        for (int attempt = 1; !this.stop.isStopped(); attempt++) {
-            try {
-                retried(() -> {
-                    this.source.own(queue);
-                    return true;
-                });
-                return;
-            }
-            catch (SourceInUseException ex) {
-                if (attempt == MAX_OWN_ATTEMPTS) {
-                    throw ex;
-                }
-                this.stop.pause(RETRY_DELAY);
-            }
-        }
     }
 
     /** Sends what was taken and is not settled. */
@@ -199,7 +189,25 @@ public final class Migration {
         count(queue, "renamed", sent.renamed());
         moves(queue).add(sent);
         this.progress.moved(queue, entries.size());
-        this.stop.pause(this.pace.after(entries.size()));
+        pause(this.pace.after(entries.size()));
+    }
+
+    /** Waits, and keeps the queues reserved meanwhile. */
+    private void pause(Duration time) {
+        Duration left = time;
+        while (left.compareTo(RESERVED) > 0 && !this.stop.isStopped()) {
+            this.stop.pause(RESERVED);
+            left = left.minus(RESERVED);
+            this.reserved.forEach(this::own);
+        }
+        this.stop.pause(left);
+    }
+
+    private void own(String queue) {
+        retried(() -> {
+            this.source.own(queue);
+            return true;
+        });
     }
 
     private void count(String queue, String name, int number) {

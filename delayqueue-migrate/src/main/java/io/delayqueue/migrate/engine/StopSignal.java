@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * Ends a run early. The batch that is under way is settled first. Thread-safe.
  */
-public final class StopSignal {
+public class StopSignal {
 
     private final CountDownLatch stopped = new CountDownLatch(1);
 
@@ -22,7 +22,7 @@ public final class StopSignal {
     }
 
     /** Waits, but not longer than until the run shall end. */
-    void pause(Duration time) {
+    public void pause(Duration time) {
         try {
             if (this.stopped.await(time.toNanos(), TimeUnit.NANOSECONDS)) {
                 return;

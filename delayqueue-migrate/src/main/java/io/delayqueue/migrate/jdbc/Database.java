@@ -23,8 +23,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Database implements AutoCloseable {
 
-    /** States of deadlocks and of transactions that could not be serialized. */
-    private static final List<String> PASSING_STATES = List.of("40", "08", "57");
+    /**
+     * The beginnings of the states of deadlocks, of transactions that could not be
+     * serialized, of connections that are broken, of servers that stop, and of sessions
+     * that PostgreSQL has ended since their transaction was idle for too long.
+     */
+    private static final List<String> PASSING_STATES = List.of("40", "08", "57", "25P03");
 
     private final String url;
 
@@ -74,15 +78,21 @@ final class Database implements AutoCloseable {
     private Connection connect() throws SQLException {
         Connection current = this.connection;
         if (current == null || current.isClosed()) {
-            current = DriverManager.getConnection(this.url, this.credentials);
-            current.setAutoCommit(false);
-            if (current.getMetaData().supportsTransactionIsolationLevel(Connection.TRANSACTION_READ_COMMITTED)) {
-                // A read behind a lock must return what others have committed before.
-                current.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-            }
+            current = open();
             this.connection = current;
         }
         return current;
+    }
+
+    /** Returns a further connection, which the caller closes. */
+    Connection open() throws SQLException {
+        Connection opened = DriverManager.getConnection(this.url, this.credentials);
+        opened.setAutoCommit(false);
+        if (opened.getMetaData().supportsTransactionIsolationLevel(Connection.TRANSACTION_READ_COMMITTED)) {
+            // A read behind a lock must return what others have committed before.
+            opened.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+        }
+        return opened;
     }
 
     static boolean isPassing(SQLException failure) {

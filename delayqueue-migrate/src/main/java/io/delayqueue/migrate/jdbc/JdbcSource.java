@@ -43,6 +43,10 @@ abstract class JdbcSource implements MigrationSource {
     /** Removes entries from the source, and returns them. */
     abstract List<SourceEntry> remove(Connection connection, String queue, String batch, int limit) throws SQLException;
 
+    /** Forgets a place in the source, as a take has failed and its entries wait again. */
+    void failed() {
+    }
+
     final TakenRows rows() {
         return this.rows;
     }
@@ -85,16 +89,22 @@ abstract class JdbcSource implements MigrationSource {
 
     @Override
     public final List<SourceEntry> take(String queue, String batch, int limit) {
-        return database().inTransaction((connection) -> {
-            this.rows.own(connection, queue);
-            List<SourceEntry> before = this.rows.takenBefore(connection, queue, batch);
-            if (!before.isEmpty()) {
-                return before;
-            }
-            List<SourceEntry> entries = remove(connection, queue, batch, limit);
-            this.rows.add(connection, queue, entries);
-            return entries;
-        });
+        try {
+            return database().inTransaction((connection) -> {
+                this.rows.own(connection, queue);
+                List<SourceEntry> before = this.rows.takenBefore(connection, queue, batch);
+                if (!before.isEmpty()) {
+                    return before;
+                }
+                List<SourceEntry> entries = remove(connection, queue, batch, limit);
+                this.rows.add(connection, queue, entries);
+                return entries;
+            });
+        }
+        catch (RuntimeException ex) {
+            failed();
+            throw ex;
+        }
     }
 
     @Override
@@ -135,6 +145,7 @@ abstract class JdbcSource implements MigrationSource {
     public final void finish(String queue, BooleanSupplier stopped) {
         database().inTransaction((connection) -> {
             if (this.rows.queues(connection).contains(queue)) {
+                this.rows.own(connection, queue);
                 this.rows.finish(connection, queue);
             }
             return true;

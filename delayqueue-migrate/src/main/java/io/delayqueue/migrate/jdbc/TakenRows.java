@@ -7,11 +7,15 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.ZoneId;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.UUID;
 import java.util.stream.IntStream;
 
@@ -39,6 +43,9 @@ final class TakenRows {
     static final String QUEUES = "delayqueue_migrate_queue";
 
     private static final long OWNED_MILLIS = 10_000;
+
+    /** Databases limit the arguments of a statement. */
+    private static final int IDS_AT_ONCE = 500;
 
     private static final String TOKEN = UUID.randomUUID().toString();
 
@@ -192,13 +199,22 @@ final class TakenRows {
                 OverlapPolicy.valueOf(json.get("overlap").asString()));
     }
 
-    /** Returns whether an entry with an id of the source was taken. */
-    boolean holds(Connection connection, String queue, String businessId) throws SQLException {
-        return !Database
-            .query(connection, (row) -> row.getString(1),
-                    "SELECT id FROM delayqueue_migrate WHERE source = ? AND queue = ? AND business_id = ?", this.source,
-                    queue, businessId)
-            .isEmpty();
+    /** Returns those ids of the source whose entries were taken. */
+    Set<String> held(Connection connection, String queue, Collection<String> businessIds) throws SQLException {
+        List<String> all = List.copyOf(businessIds);
+        Set<String> held = new TreeSet<>();
+        for (int first = 0; first < all.size(); first += IDS_AT_ONCE) {
+            List<Object> arguments = new ArrayList<>(List.of(this.source, queue));
+            arguments.addAll(all.subList(first, Math.min(all.size(), first + IDS_AT_ONCE)));
+            String places = String.join(", ", Collections.nCopies(arguments.size() - 2, "?"));
+            held.addAll(Database.query(connection, (row) -> row.getString(1),
+                    "SELECT business_id FROM delayqueue_migrate WHERE source = ? AND queue = ? AND business_id IN ("
+                            + places + ")",
+                    arguments.toArray()));
+        }
+        // A column may have a collation that ignores case, accents or spaces at the end.
+        held.retainAll(businessIds);
+        return held;
     }
 
     void settle(Connection connection, String queue, List<Settlement> settlements) throws SQLException {
@@ -217,6 +233,7 @@ final class TakenRows {
     }
 
     void reopen(Connection connection, String queue) throws SQLException {
+        own(connection, queue);
         Database.update(connection, "UPDATE delayqueue_migrate SET state = 'pending' "
                 + "WHERE source = ? AND queue = ? AND state = 'unreadable'", this.source, queue);
     }
@@ -282,8 +299,16 @@ final class TakenRows {
         }
     }
 
-    /** Deletes the rows of a queue, and the tables with the last one. */
+    /**
+     * Deletes the rows of a queue, and the tables with the last one. Call it in the
+     * transaction that makes this process the owner.
+     * @throws SourceInUseException if entries are pending: another process has taken them
+     * since the status was read
+     */
     void finish(Connection connection, String queue) throws SQLException {
+        if (!unsettled(connection, queue, 1).isEmpty()) {
+            throw new SourceInUseException(queue);
+        }
         Database.update(connection, "DELETE FROM delayqueue_migrate WHERE source = ? AND queue = ?", this.source,
                 queue);
         Database.update(connection, "DELETE FROM delayqueue_migrate_queue WHERE source = ? AND queue = ?", this.source,

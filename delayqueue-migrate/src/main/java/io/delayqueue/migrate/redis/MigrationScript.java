@@ -9,7 +9,8 @@ import java.util.stream.Collectors;
 /** Lists the Lua scripts that run in the Redis of a source. */
 enum MigrationScript {
 
-    OWN("own"), SETTLE("settle"), STATUS("status"), TAKE_REDISSON("take-redisson"), TAKE_RQUEUE("take-rqueue"),
+    OWN("own"), FINISH("finish"), SETTLE("settle"), STATUS("status"), TAKE_REDISSON("take-redisson"),
+    TAKE_RQUEUE("take-rqueue"),
 
     TAKE_READY_RQUEUE("take-ready-rqueue"), COUNT_PERIODIC("count-periodic");
 

@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class RedissonEntry {
 
+    static final String LIST_ONLY = "it has no due time: it is in the list of Redisson only";
+
     private static final int OLD_HEAD = Double.BYTES + Long.BYTES;
 
     private RedissonEntry() {
@@ -34,8 +36,7 @@ final class RedissonEntry {
             return SourceEntry.unreadable(id, dueAt, value,
                     "it has neither the form of Redisson 3.21.1 and later " + "nor that of earlier versions");
         }
-        return (dueAt != null) ? SourceEntry.of(id, dueAt, value)
-                : SourceEntry.unreadable(id, null, value, "it has no due time: it is in the list of Redisson only");
+        return (dueAt != null) ? SourceEntry.of(id, dueAt, value) : SourceEntry.unreadable(id, null, value, LIST_ONLY);
     }
 
     private static int valueStart(byte[] member) {

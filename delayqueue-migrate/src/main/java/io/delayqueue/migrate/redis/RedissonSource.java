@@ -18,16 +18,24 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RedissonSource extends RedisSource {
 
-    private static final String TIMEOUTS = "redisson_delay_queue_timeout:";
+    private static final String KEYS = "redisson_delay_queue";
 
-    private static final String ORDER = "redisson_delay_queue:";
+    private static final String TIMEOUTS = KEYS + "_timeout:";
+
+    private static final String ORDER = KEYS + ":";
 
     private static final String TAKEN = "delayqueue_migrate:redisson:";
 
     @Override
     public List<String> queues() {
         TreeSet<String> names = new TreeSet<>();
-        redis().scan(TIMEOUTS + "*").forEach((key) -> names.add(untagged(key.substring(TIMEOUTS.length()))));
+        redis().scan(KEYS + "*").forEach((key) -> {
+            for (String prefix : List.of(TIMEOUTS, ORDER)) {
+                if (key.startsWith(prefix)) {
+                    names.add(untagged(key.substring(prefix.length())));
+                }
+            }
+        });
         redis().scan(TAKEN + "*:counts").forEach((key) -> {
             String tagged = key.substring(TAKEN.length(), key.length() - ":counts".length());
             names.add(untagged(tagged));
@@ -47,9 +55,11 @@ public final class RedissonSource extends RedisSource {
 
     @Override
     public SourceStatus status(String queue) {
-        TakenEntries.Counts counts = taken(queue).counts(List.of(timeouts(queue), queue));
-        return counts.status(counts.sizes().get(0), dueAt(queue, 0), dueAt(queue, -1),
-                Map.of("due, for the consumers of Redisson", counts.sizes().get(1)));
+        TakenEntries.Counts counts = taken(queue).counts(List.of(timeouts(queue), order(queue), queue));
+        // Each entry is in both, unless a script of Redisson has failed half way.
+        long waiting = Math.max(counts.sizes().get(0), counts.sizes().get(1));
+        return counts.status(waiting, dueAt(queue, 0), dueAt(queue, -1),
+                Map.of("due, for the consumers of Redisson", counts.sizes().get(2)));
     }
 
     private @Nullable Instant dueAt(String queue, long rank) {
@@ -64,7 +74,24 @@ public final class RedissonSource extends RedisSource {
         redis().commands()
             .zrangeWithScores(RedisLink.bytes(timeouts(queue)), offset, offset + limit - 1)
             .forEach((member) -> entries.add(entry(Integer.toString(entries.size() + 1), member)));
+        if (entries.size() < limit) {
+            addListOnly(entries, queue, offset, limit);
+        }
         return entries;
+    }
+
+    /**
+     * Adds an unreadable entry for each that is in the list only, behind those of the
+     * set. Which ones these are is found by the take, as it would need a scan here.
+     */
+    private void addListOnly(List<SourceEntry> entries, String queue, long offset, int limit) {
+        List<Long> sizes = taken(queue).counts(List.of(timeouts(queue), order(queue))).sizes();
+        long first = Math.max(offset, sizes.get(0));
+        long end = Math.min(offset + limit, sizes.get(1));
+        for (long place = first; place < end && entries.size() < limit; place++) {
+            entries.add(SourceEntry.unreadable(Integer.toString(entries.size() + 1), null, new byte[0],
+                    RedissonEntry.LIST_ONLY));
+        }
     }
 
     private static SourceEntry entry(String id, ScoredValue<byte[]> member) {
@@ -74,14 +101,17 @@ public final class RedissonSource extends RedisSource {
     @Override
     public List<SourceEntry> take(String queue, String batch, int limit) {
         return taken(queue)
-            .take(MigrationScript.TAKE_REDISSON, List.of(ORDER + tagged(queue), timeouts(queue)), batch,
-                    Integer.toString(limit))
+            .take(MigrationScript.TAKE_REDISSON, List.of(order(queue), timeouts(queue)), batch, Integer.toString(limit))
             .entries();
     }
 
     @Override
     TakenEntries taken(String queue) {
         return new TakenEntries(redis(), TAKEN + tagged(queue), RedissonEntry::read);
+    }
+
+    private static String order(String queue) {
+        return ORDER + tagged(queue);
     }
 
     private static String timeouts(String queue) {

@@ -148,17 +148,19 @@ final class TakenEntries {
                 reply.stream().skip(3).map(Long.class::cast).toList());
     }
 
-    /** Deletes the keys in small steps, the counts last. */
+    /**
+     * Deletes the keys in small steps, the counts last.
+     * @throws io.delayqueue.migrate.SourceInUseException if another process is the owner,
+     * or has taken entries
+     */
     void delete(BooleanSupplier stopped) {
         ScanArgs step = ScanArgs.Builder.limit(STEP);
         MapScanCursor<byte[], byte[]> page = this.redis.commands().hscan(bytes(0), ScanCursor.INITIAL, step);
         while (!stopped.getAsBoolean()) {
-            Map<byte[], byte[]> fields = page.getMap();
-            if (!fields.isEmpty()) {
-                this.redis.commands().hdel(bytes(0), fields.keySet().toArray(byte[][]::new));
-            }
+            List<byte[]> arguments = new ArrayList<>(List.of(TOKEN, RedisLink.bytes(page.isFinished() ? "1" : "0")));
+            arguments.addAll(page.getMap().keySet());
+            this.redis.<Long>run(MigrationScript.FINISH, ScriptOutputType.INTEGER, this.keys, arguments);
             if (page.isFinished()) {
-                this.redis.commands().del(bytes(2), bytes(1), bytes(4), bytes(0), bytes(3));
                 return;
             }
             page = this.redis.commands().hscan(bytes(0), page, step);

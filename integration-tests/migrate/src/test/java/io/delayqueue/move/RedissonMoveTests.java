@@ -2,9 +2,14 @@ package io.delayqueue.move;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
+import io.delayqueue.migrate.MigrationSource;
+import io.delayqueue.migrate.SourceOptions;
+import io.delayqueue.migrate.redis.RedissonSource;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -66,6 +71,40 @@ class RedissonMoveTests extends MoveTestBase {
         try (PeerJvm verify = scene().start("verify")) {
             assertThat(verify.exit()).as(verify::text).isZero();
         }
+    }
+
+    @Test
+    void aCopyThatIsKilledAndAFinishThatEndsHalfWayAreRepeated() {
+        send("redisson-4.7", 0, COPIED, HOUR, 60_000);
+        Map<String, Long> due = dueInSource();
+
+        try (PeerJvm copy = scene().start("copy", "--batch=50", "--rate=" + Math.max(50, COPIED / 4))) {
+            until(() -> count("taken") >= COPIED / 2 || !copy.isAlive());
+            assertThat(copy.isAlive()).as(copy::text).isTrue();
+        }
+        scene().run("copy");
+        assertThat(scene().dueInTarget()).isEqualTo(due);
+        assertThat(scene().run("verify", "--check=" + COPIED))
+            .contains("%,d found with their due time".formatted(COPIED));
+
+        finishFirstStep();
+        assertThat(redis().commands().hlen("delayqueue_migrate:redisson:{orders}")).isPositive().isLessThan(COPIED);
+        scene().run("finish");
+        assertThat(redis().commands().keys("*migrate*")).isEmpty();
+        assertThat(scene().dueInTarget()).isEqualTo(due);
+    }
+
+    /** Deletes some of the records, as a process that is killed then. */
+    private void finishFirstStep() {
+        AtomicInteger steps = new AtomicInteger();
+        try (MigrationSource source = new RedissonSource()) {
+            source.open(new SourceOptions("redis://127.0.0.1:" + redis().port(), null, null, Map.of()));
+            source.finish("orders", () -> steps.getAndIncrement() > 0);
+        }
+    }
+
+    private static void until(Callable<Boolean> condition) {
+        Awaitility.await().pollInterval(Duration.ofMillis(20)).atMost(Duration.ofMinutes(2)).until(condition);
     }
 
     @ParameterizedTest

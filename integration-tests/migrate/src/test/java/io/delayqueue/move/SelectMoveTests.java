@@ -1,6 +1,11 @@
 package io.delayqueue.move;
 
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
@@ -9,6 +14,7 @@ import io.delayqueue.fixtures.redis.RedisServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -57,7 +63,16 @@ class SelectMoveTests {
         assertThat(database.query(this.url, "SELECT state, COUNT(*) FROM jobs GROUP BY state"))
             .isEqualTo(Map.of("9", "51", "5", "1"));
         assertThat(scene.run("verify", UPDATE)).contains("51 = 51 sent");
-        scene.run("finish", UPDATE);
+        assertThat(scene.run("finish", UPDATE)).doesNotContain("Note");
+    }
+
+    @Test
+    void rowsThatTheUpdateDoesNotChangeAreReported() {
+        Scene scene = create(SourceDatabase.H2);
+
+        assertThat(scene.run("copy", UPDATE + " AND id >= 20", "--batch=7")).contains("30 sent",
+                "20 entries of queue 'orders' still wait");
+        assertThat(scene.run("copy", UPDATE)).doesNotContain("still wait");
     }
 
     @ParameterizedTest
@@ -71,6 +86,77 @@ class SelectMoveTests {
 
         assertThat(this.redis.commands().exists("shop:{orders}:scheduled")).isZero();
         assertThat(scene.execute(2, "follow")).contains("--source-option=update=");
+
+        assertThat(scene.run("finish")).contains("finish deletes the only record that they were sent");
+        scene.run("copy");
+        assertThat(this.redis.commands().zcard("shop:{orders}:scheduled")).isEqualTo(50);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void rowsWithoutADueTimeOrAnIdAreReported(SourceDatabase database) {
+        this.url = database.newUrl();
+        database.update(this.url, "CREATE TABLE jobs (id BIGINT, due TIMESTAMP, state INT)");
+        database.update(this.url, "INSERT INTO jobs VALUES (1, NULL, 0), (NULL, TIMESTAMP '2030-03-01 12:00:00', 0), "
+                + "(3, TIMESTAMP '2030-03-01 12:00:00', 0)");
+        Scene scene = scene(database, "SELECT id, due, '{}' FROM jobs WHERE state = 0");
+
+        scene.execute(1, "plan");
+        assertThat(scene.execute(1, "copy", "--dry-run")).contains("1 can be sent", "2 unreadable",
+                "entry due null: row '1' has no due time", "the row has no id");
+        assertThat(scene.execute(1, "verify")).contains("2 entries wait",
+                "1 entries of queue 'orders' are left: without");
+        assertThat(scene.execute(1, "copy", UPDATE)).contains("row '1' has no due time",
+                "1 entries of queue 'orders' are unreadable");
+        assertThat(scene.execute(1, "verify", UPDATE)).contains("2 = 1 sent + 0 dropped + 1 unreadable",
+                "1 entries of queue 'orders' are unreadable", "1 entries of queue 'orders' are left: without an id");
+
+        database.update(this.url,
+                "UPDATE delayqueue_migrate SET due = %d, problem = NULL WHERE business_id = '1'".formatted(DUE));
+        database.update(this.url, "UPDATE jobs SET id = 2 WHERE id IS NULL");
+        scene.run("copy", UPDATE);
+        scene.run("verify", UPDATE);
+        assertThat(this.redis.commands().zrange("shop:{orders}:scheduled", 0, -1)).containsExactlyInAnyOrder("1", "2",
+                "3");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void timestampsAreRoundedUpToTheMillisecondOnce(SourceDatabase database) {
+        long local = LocalDateTime.parse("2030-03-01T12:00:00").atZone(ZoneId.systemDefault()).toEpochSecond() * 1_000;
+        long utc = Instant.parse("2030-03-01T12:00:00Z").toEpochMilli();
+
+        moveTimes(database, "TIMESTAMP(6)", "TIMESTAMP '2030-03-01 12:00:00.123456'",
+                "TIMESTAMP '2030-03-01 12:00:00.123000'");
+        assertThat(dueInTargetAndInRecords(database)).containsOnly(Map.of("1", local + 124, "2", local + 123));
+
+        moveTimes(database, "TIMESTAMP(6) WITH TIME ZONE",
+                "TIMESTAMP WITH TIME ZONE '2030-03-01 14:00:00.000001+02:00'",
+                "TIMESTAMP WITH TIME ZONE '2030-03-01 12:00:00+00:00'");
+        assertThat(dueInTargetAndInRecords(database)).containsOnly(Map.of("1", utc + 1, "2", utc));
+
+        moveTimes(database, "NUMERIC(20, 3)", DUE + ".001", DUE + ".000");
+        assertThat(dueInTargetAndInRecords(database)).containsOnly(Map.of("1", DUE + 1, "2", DUE));
+    }
+
+    private void moveTimes(SourceDatabase database, String type, String first, String second) {
+        this.redis.commands().flushall();
+        this.url = database.newUrl();
+        database.update(this.url, "CREATE TABLE jobs (id BIGINT PRIMARY KEY, due %s)".formatted(type));
+        database.update(this.url, "INSERT INTO jobs VALUES (1, %s), (2, %s)".formatted(first, second));
+        scene(database, "SELECT id, due, '{}' FROM jobs ORDER BY id").run("copy");
+    }
+
+    /** Returns the due time of each id, as it was sent and as it is recorded. */
+    private List<Map<String, Long>> dueInTargetAndInRecords(SourceDatabase database) {
+        Map<String, Long> sent = new HashMap<>();
+        this.redis.commands()
+            .zrangeWithScores("shop:{orders}:scheduled", 0, -1)
+            .forEach((message) -> sent.put(message.getValue(), (long) message.getScore()));
+        Map<String, Long> recorded = new HashMap<>();
+        database.query(this.url, "SELECT business_id, due FROM delayqueue_migrate")
+            .forEach((id, due) -> recorded.put(id, Long.valueOf(due)));
+        return List.of(sent, recorded);
     }
 
     private Scene create(SourceDatabase database) {
@@ -82,9 +168,12 @@ class SelectMoveTests {
                     "INSERT INTO jobs VALUES (%d, %d, '{\"number\":%d}', 0)".formatted(i, DUE + i, i));
         }
         database.update(this.url, "INSERT INTO jobs VALUES (99, %d, '{}', 5)".formatted(DUE));
+        return scene(database, "SELECT id, due, payload FROM jobs WHERE state = 0 ORDER BY id");
+    }
+
+    private Scene scene(SourceDatabase database, String select) {
         return new Scene(this.redis, this.directory, "--source=select", "--source-url=" + this.url,
-                "--source-user=" + database.user(), "--source-option=queue=orders",
-                "--source-option=select=SELECT id, due, payload FROM jobs WHERE state = 0 ORDER BY id");
+                "--source-user=" + database.user(), "--source-option=queue=orders", "--source-option=select=" + select);
     }
 
 }
