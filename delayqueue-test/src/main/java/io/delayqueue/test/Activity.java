@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
  * of the store is pending, no task of a handler runs, and no message is in flight but
  * those that a test holds or that wait for time to move.
  * <p>
- * This is the state of the loops, given by their permits, and of the activities listed
- * here by name; no count is kept that could drift. Since the parts are read one after
- * another, the result is valid only if nothing began in between.
+ * This follows from the state of the loops, and from the calls, tasks and handlers that
+ * are listed here; pending work is not counted, as a count could drift. Since the parts
+ * are read one after another, the result is valid only if nothing began in between.
  * <p>
  * <strong>Threads.</strong> Any thread reports what it does; the thread of the test
  * waits.

@@ -15,9 +15,9 @@ import io.delayqueue.store.Lease;
  * again while time stands: a token is the end of its lease, and would be the same. The
  * same applies to the ids of dead letters, which contain a token or the time of a claim.
  * <p>
- * The claims of a queue are made at the first microsecond of the millisecond that leads
- * to no value which a message had that was sent again since. Where all of them are spent,
- * leases are longer by a millisecond.
+ * Chooses the time of each claim: the first microsecond of the present millisecond whose
+ * tokens no earlier lease of the queue has used, if a message was sent again since. If
+ * all microseconds are used, leases are longer by a millisecond.
  * <p>
  * <strong>Threads.</strong> Any.
  */

@@ -1,6 +1,9 @@
 package io.delayqueue.test;
 
-/** Empties the namespace of a test. */
+/**
+ * Removes all messages, dead letters and schedules of a test. Layouts of partitions and
+ * modes of journals remain.
+ */
 public interface TestNamespace {
 
     /**

@@ -195,6 +195,7 @@ final class VirtualTimeEngine {
         clear.run();
         if (running) {
             this.listeners.start();
+            settle(); // Declared schedules are stored.
         }
     }
 

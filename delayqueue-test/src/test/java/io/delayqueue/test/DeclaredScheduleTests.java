@@ -60,6 +60,13 @@ class DeclaredScheduleTests {
     }
 
     @Test
+    void aDeclaredScheduleExistsWhenATestBegins() {
+        assertThat(this.queue.schedules("daily-reports").preview("daily", 1)).hasSize(1);
+        assertThat(this.queue.schedules("daily-reports").pause("daily")).isEqualTo(ScheduleChangeResult.DONE);
+        assertThat(this.tester.advance(Duration.ofDays(3))).isEmpty();
+    }
+
+    @Test
     void aMessageOfNoScheduleHasNoOccurrence() {
         this.queue.send("daily-reports", "text");
 

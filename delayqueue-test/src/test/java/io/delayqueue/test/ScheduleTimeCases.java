@@ -59,20 +59,6 @@ abstract class ScheduleTimeCases extends TesterCase {
     }
 
     @Test
-    void firesEachDayOfAYear() {
-        this.schedules.put(ScheduleDefinition.cron("daily", "0 0 6 * * *").payload("text").build());
-
-        long start = System.nanoTime();
-        assertThat(this.tester.advance(Duration.ofDays(365))).hasSucceeded(365).hasNoOthers();
-        System.out.printf("A year of a daily schedule in %d ms of real time%n",
-                Duration.ofNanos(System.nanoTime() - start).toMillis());
-
-        assertThat(this.reports.times).hasSize(365)
-            .allSatisfy((time) -> assertThat(time.toString()).endsWith("T06:00:00Z"));
-        assertThat(this.schedules.find("daily").orElseThrow().sent()).isEqualTo(365);
-    }
-
-    @Test
     void anOutageOfThreeDaysIsDecidedByThePolicy() {
         assertThat(afterOutage(MisfirePolicy.ONCE, 100)).containsExactly(at(Duration.ofHours(72)));
         assertThat(afterOutage(MisfirePolicy.SKIP, 100)).isEmpty();

@@ -5,6 +5,7 @@ import java.lang.annotation.Annotation;
 import java.util.Set;
 
 import io.delayqueue.DelayedListener;
+import io.delayqueue.DelayedListenerErrorHandler;
 import io.delayqueue.DelayedListeners;
 import io.delayqueue.DelayedSchedule;
 import io.delayqueue.DelayedSchedules;
@@ -13,15 +14,20 @@ import org.springframework.boot.test.context.filter.annotation.StandardAnnotatio
 import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.core.type.classreading.MetadataReader;
 import org.springframework.core.type.classreading.MetadataReaderFactory;
+import org.springframework.core.type.filter.AssignableTypeFilter;
+import org.springframework.core.type.filter.TypeFilter;
 
 /**
  * Leaves out all components but those that {@link DelayQueueTest} names, or else those
- * with listener methods.
+ * with listener methods. Always includes error handlers.
  */
 final class DelayQueueTypeExcludeFilter extends StandardAnnotationCustomizableTypeExcludeFilter<DelayQueueTest> {
 
     private static final Set<Class<? extends Annotation>> ANNOTATIONS = Set.of(DelayedListener.class,
             DelayedListeners.class, DelayedSchedule.class, DelayedSchedules.class);
+
+    /** They decide the outcome of the listeners. */
+    private static final TypeFilter ERROR_HANDLERS = new AssignableTypeFilter(DelayedListenerErrorHandler.class);
 
     private final Set<Class<?>> listeners;
 
@@ -37,7 +43,7 @@ final class DelayQueueTypeExcludeFilter extends StandardAnnotationCustomizableTy
 
     @Override
     protected boolean defaultInclude(MetadataReader reader, MetadataReaderFactory factory) throws IOException {
-        if (super.defaultInclude(reader, factory)) {
+        if (super.defaultInclude(reader, factory) || ERROR_HANDLERS.match(reader, factory)) {
             return true;
         }
         AnnotationMetadata type = reader.getAnnotationMetadata();

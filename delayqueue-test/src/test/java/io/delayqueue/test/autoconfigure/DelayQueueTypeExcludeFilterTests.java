@@ -1,0 +1,89 @@
+package io.delayqueue.test.autoconfigure;
+
+import java.io.IOException;
+
+import io.delayqueue.DelayedListener;
+import io.delayqueue.DelayedListenerErrorHandler;
+import io.delayqueue.Delivery;
+import io.delayqueue.ErrorDecision;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.core.type.classreading.MetadataReaderFactory;
+import org.springframework.core.type.classreading.SimpleMetadataReaderFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Verifies which components a test of listeners has. */
+class DelayQueueTypeExcludeFilterTests {
+
+    @Test
+    void aTestWithoutNamesHasListenersAndErrorHandlers() throws IOException {
+        assertThat(isIncluded(All.class, Orders.class)).isTrue();
+        assertThat(isIncluded(All.class, Payments.class)).isTrue();
+        assertThat(isIncluded(All.class, ErrorHandler.class)).isTrue();
+        assertThat(isIncluded(All.class, Service.class)).isFalse();
+    }
+
+    @Test
+    void aTestOfAListenerHasTheErrorHandlersToo() throws IOException {
+        assertThat(isIncluded(Named.class, Orders.class)).isTrue();
+        assertThat(isIncluded(Named.class, Payments.class)).isFalse();
+        assertThat(isIncluded(Named.class, ErrorHandler.class)).isTrue();
+        assertThat(isIncluded(Named.class, Service.class)).isFalse();
+    }
+
+    @Test
+    void aTestWithoutDefaultFiltersHasNone() throws IOException {
+        assertThat(isIncluded(Unfiltered.class, ErrorHandler.class)).isFalse();
+    }
+
+    private static boolean isIncluded(Class<?> test, Class<?> component) throws IOException {
+        MetadataReaderFactory factory = new SimpleMetadataReaderFactory();
+        return !new DelayQueueTypeExcludeFilter(test).match(factory.getMetadataReader(component.getName()), factory);
+    }
+
+    @DelayQueueTest
+    static class All {
+
+    }
+
+    @DelayQueueTest(Orders.class)
+    static class Named {
+
+    }
+
+    @DelayQueueTest(useDefaultFilters = false)
+    static class Unfiltered {
+
+    }
+
+    static class Orders {
+
+        @DelayedListener("orders")
+        void handle(String payload) {
+        }
+
+    }
+
+    static class Payments {
+
+        @DelayedListener("payments")
+        void handle(String payload) {
+        }
+
+    }
+
+    static class ErrorHandler implements DelayedListenerErrorHandler {
+
+        @Override
+        public ErrorDecision handleError(Delivery delivery, Throwable error) {
+            return ErrorDecision.deadLetter();
+        }
+
+    }
+
+    static class Service {
+
+    }
+
+}
