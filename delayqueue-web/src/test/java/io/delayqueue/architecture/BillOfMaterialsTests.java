@@ -69,6 +69,15 @@ class BillOfMaterialsTests {
         }
     }
 
+    @Test
+    void releasesAreCheckedForEach() {
+        String check = read(Path.of("../scripts/check-release")).split("for library in ")[1].split(";")[0];
+
+        assertThat(check.split(" ")).containsExactlyInAnyOrderElementsOf(bundled().valueStream()
+            .map((component) -> component.path("purl").asString().replaceFirst("pkg:npm/(.*)@.*", "$1"))
+            .toList());
+    }
+
     private static Set<String> listed() {
         return bundled().valueStream()
             .map((component) -> (component.has("group") ? component.path("group").asString() + "/" : "")

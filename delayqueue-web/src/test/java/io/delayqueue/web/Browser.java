@@ -46,7 +46,7 @@ public final class Browser implements AutoCloseable {
         this.driver = driver;
     }
 
-    static Browser open() {
+    public static Browser open() {
         String wanted = System.getProperty("dq.browser", "auto");
         Path chromium = onPath("chromium", "chromium-browser", "google-chrome");
         Path chromedriver = onPath("chromedriver");
@@ -108,7 +108,7 @@ public final class Browser implements AutoCloseable {
     }
 
     /** Logs in with HTTP Basic, and opens the page. */
-    void visit(int port, String user, String path) {
+    public void visit(int port, String user, String path) {
         this.driver.get("http://%s:secret@127.0.0.1:%d%s".formatted(user, port, path));
         this.driver.get("http://127.0.0.1:%d%s".formatted(port, path));
     }
@@ -137,6 +137,16 @@ public final class Browser implements AutoCloseable {
             }
             return false;
         });
+    }
+
+    /** Counts clicks from now on, until a page is loaded. */
+    public void countClicks() {
+        run("window.clicks = 0; addEventListener('pointerdown', () => window.clicks++, true)");
+    }
+
+    /** Returns the number of clicks since {@link #countClicks}. */
+    public long clicks() {
+        return (Long) run("return window.clicks");
     }
 
     private static String name(WebElement element) {

@@ -130,19 +130,7 @@ final class OverviewCache {
     }
 
     Snapshot get() {
-        CompletableFuture<Snapshot> shared;
-        boolean refreshes = false;
-        synchronized (this) {
-            if (this.latest.isDone() && this.nanoTime.getAsLong() - this.readAt >= MAX_AGE) {
-                this.latest = new CompletableFuture<>();
-                this.pendingSince = this.nanoTime.getAsLong();
-                refreshes = true;
-            }
-            shared = this.latest;
-        }
-        if (refreshes) {
-            this.reader.execute(() -> refresh(shared));
-        }
+        CompletableFuture<Snapshot> shared = current();
         try {
             return shared.get(this.maxWait.toNanos(), TimeUnit.NANOSECONDS);
         }
@@ -157,6 +145,21 @@ final class OverviewCache {
             Thread.currentThread().interrupt();
             throw new StoreUnavailableException("Interrupted while the queues were read", Effect.NONE, ex);
         }
+    }
+
+    /** Returns the last read or the one under way. Starts one if the last is old. */
+    private CompletableFuture<Snapshot> current() {
+        CompletableFuture<Snapshot> shared;
+        synchronized (this) {
+            if (!this.latest.isDone() || this.nanoTime.getAsLong() - this.readAt < MAX_AGE) {
+                return this.latest;
+            }
+            shared = new CompletableFuture<>();
+            this.latest = shared;
+            this.pendingSince = this.nanoTime.getAsLong();
+        }
+        this.reader.execute(() -> refresh(shared));
+        return shared;
     }
 
     /** Reads the queues; no other read starts before this one has ended. */
@@ -194,8 +197,16 @@ final class OverviewCache {
         }
     }
 
-    /** Returns whether the store answers. Does not call it. */
-    synchronized StoreStatus status() {
+    /**
+     * Returns whether the store answers, without waiting for it. Starts a read if the
+     * last one is old, so that the next status knows of an outage since then.
+     */
+    StoreStatus status() {
+        current();
+        return known();
+    }
+
+    private synchronized StoreStatus known() {
         long now = this.nanoTime.getAsLong();
         if (this.failingSince != null) {
             return new StoreStatus(Duration.ofNanos(now - this.failingSince), this.failure);

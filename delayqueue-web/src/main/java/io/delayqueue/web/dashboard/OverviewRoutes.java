@@ -157,7 +157,7 @@ final class OverviewRoutes {
                 array.add(ApiViews.deadLetter(found, unmasked));
             }
         }
-        return Responses.json(json.put("nextCursor", page.nextCursor()));
+        return Responses.json(json.put("examined", page.deadLetters().size()).put("nextCursor", page.nextCursor()));
     }
 
 }

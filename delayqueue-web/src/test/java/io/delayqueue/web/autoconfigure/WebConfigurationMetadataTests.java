@@ -45,7 +45,7 @@ class WebConfigurationMetadataTests extends ConfigurationMetadataTests {
     }
 
     Stream<Path> pages() {
-        return DocumentationTests.pages();
+        return DocumentationTests.pagesOfThisVersion();
     }
 
     @ParameterizedTest

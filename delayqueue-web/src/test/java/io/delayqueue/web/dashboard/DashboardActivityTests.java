@@ -113,10 +113,15 @@ class DashboardActivityTests {
         counts[PastActivity.VERY_LATE] = 50;
         past.reportNow(Map.of("receipts", counts));
         await().atMost(Duration.ofMinutes(1))
-            .untilAsserted(
-                    () -> assertThat(browser.find(".tiles > div").getText()).startsWith("Late\n").contains("receipts"));
+            .untilAsserted(() -> assertThat(browser.find(".tiles > div").getText()).startsWith("Late\n")
+                .contains("receipts, 99 % of handlers on all nodes; objective")
+                .containsPattern("Handlers of .* on all nodes count"));
+        assertThat(browser.find("td.late").getText()).matches("(\\d+|\\d+\\.\\d) (s|min).* \\(99 %\\)");
+        open("#/?sort=oldestDueMillis&order=down");
+        browser.awaitText("(99 %)");
+        assertThat(browser.find("tbody th").getText()).isEqualTo("receipts");
         open("#/queues/receipts");
-        browser.awaitText("99 % on all nodes");
+        browser.awaitText("99 % of handlers on all nodes");
     }
 
     @Test
@@ -138,6 +143,8 @@ class DashboardActivityTests {
         browser.awaitText("No activity of this queue is recorded: no node has had a listener for it");
         open("#/");
         browser.awaitText("without a listener");
+        await().untilAsserted(() -> assertThat(browser.find(".tiles > div").getText())
+            .containsPattern("Handlers of \\d+ of \\d+ queues on all nodes count"));
     }
 
     @Test

@@ -237,7 +237,7 @@ class DashboardBrowserTests {
         for (String place : List.of("#/queues/" + hostile, "#/queues/q/messages/" + hostile,
                 "#/queues/q/dead-letters/" + hostile, "#/queues/" + hostile + "/dead-letters")) {
             go(place);
-            await().until(() -> browser.text().matches("(?s).*(Rejected|not valid|There is no such dead letter).*"));
+            await().until(() -> browser.text().matches("(?s).*(Rejected|not valid|There is no queue of this name).*"));
             assertHarmless();
         }
         operations().deadLetters("receipts").purgeAll();

@@ -113,6 +113,7 @@ class DashboardNodesTests {
     @Test
     void tellsWhichNodeHangsByOneClick() {
         browser.awaitText("Handlers are overdue");
+        browser.countClicks();
 
         browser.click("header a", "Nodes");
 
@@ -120,6 +121,7 @@ class DashboardNodesTests {
         String process = "%s:%d".formatted(node().host(), node().pid());
         assertThat(browser.find("section[aria-labelledby=overdue]").getText()).contains("report-2031-north",
                 "report-2031-south", process, "overdue");
+        assertThat(browser.clicks()).isEqualTo(1);
 
         browser.click("section[aria-labelledby=overdue] a", process);
         browser.awaitText("Stack frames of overdue handlers");

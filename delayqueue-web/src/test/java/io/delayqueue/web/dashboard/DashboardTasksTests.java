@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
+import org.openqa.selenium.WindowType;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -76,7 +77,17 @@ class DashboardTasksTests {
     }
 
     @Test
-    void opensTheMessageOfAnIdWhoseQueueIsUnknown() {
+    void opensTheMessageOfAnIdWhoseQueueIsUnknownByOneClick() {
+        send("reminders", "r-of-unknown-queue");
+        browser.countClicks();
+        browser.find("#find").click();
+        browser.type("r-of-unknown-queue", Keys.ENTER);
+        browser.awaitText("Message r-of-unknown-queue");
+        assertThat(browser.clicks()).isEqualTo(1);
+    }
+
+    @Test
+    void opensTheMessageOfAnIdWithoutAClick() {
         send("reminders", "r-of-unknown-queue");
         browser.type("/");
         await().until(() -> "Id of a message".equals(browser.focused()));
@@ -105,7 +116,7 @@ class DashboardTasksTests {
     }
 
     @Test
-    void redrivesTheDeadLettersOfOneCause() {
+    void redrivesTheDeadLettersOfOneCauseByThreeClicks() {
         operations().deadLetters("receipts").purgeAll();
         Shop.broken = true;
         for (int i = 0; i < 3; i++) {
@@ -114,11 +125,14 @@ class DashboardTasksTests {
         }
         await().until(() -> operations().statistics("receipts").dead() == 3);
         Shop.broken = false;
-        open("#/queues/receipts/dead-letters");
-        browser.awaitText("The printer is out of paper");
+        open("#/");
+        browser.awaitText("All queues");
+        browser.countClicks();
+        browser.click("tbody a", "3 dead letters of receipts");
         browser.click("section button", "Redrive 3: java.lang.IllegalStateException: The printer is out of paper");
         browser.click("dialog button", "Redrive: 3 dead letters");
         browser.awaitText("3 dead letters redriven");
+        assertThat(browser.clicks()).isEqualTo(3);
         await().until(() -> Shop.handled.contains("of-cause-2"));
     }
 
@@ -187,6 +201,23 @@ class DashboardTasksTests {
     }
 
     @Test
+    void aLinkShowsTheSameViewInAFreshTab() {
+        send("reminders", "shared-1");
+        send("reminders", "shared-2");
+        open("#/queues/reminders?prefix=shared-");
+        browser.awaitText("2 messages; ");
+        String link = String.valueOf(browser.run("return location.href"));
+        String first = browser.driver().getWindowHandle();
+        browser.driver().switchTo().newWindow(WindowType.TAB);
+        browser.driver().get(link);
+        browser.awaitText("2 messages; ");
+        assertThat(browser.find("section[aria-labelledby=messages] tbody").getText()).contains("shared-1", "shared-2");
+        assertThat(browser.find("section input[type=search]:not([name])").getDomProperty("value")).isEqualTo("shared-");
+        browser.driver().close();
+        browser.driver().switchTo().window(first);
+    }
+
+    @Test
     void namesTheViewInTheTitleOfTheTab() {
         Map<String, String> titles = Map.of("#/", "Queues – DelayQueue", "#/queues/invoices", "invoices – DelayQueue",
                 "#/queues/invoices/messages/i-0", "i-0 – invoices – DelayQueue", "#/queues/invoices/dead-letters",
@@ -220,6 +251,19 @@ class DashboardTasksTests {
     }
 
     @Test
+    void showsTheOffsetOfTheTimeZoneOnAPhone() {
+        browser.driver().executeCdpCommand("Emulation.setTimezoneOverride", Map.of("timezoneId", "Asia/Tokyo"));
+        browser.size(390, 844);
+        open("#/");
+        browser.awaitText("All queues");
+        assertThat(browser.find("header .zone").getText()).isEqualTo("UTC+9");
+        assertThat(browser.run("return document.documentElement.scrollWidth > innerWidth")).isEqualTo(false);
+        browser.size(1280, 1000);
+        await().until(() -> browser.find("header .zone").getText().equals("Asia/Tokyo (UTC+9)"));
+        browser.driver().executeCdpCommand("Emulation.setTimezoneOverride", Map.of("timezoneId", ""));
+    }
+
+    @Test
     void showsWithoutAClickWhetherAndWhereMessagesAreLate() {
         browser.awaitText("objective 5.0 s");
         assertThat(browser.find(".tiles > div").getDomAttribute("class")).isEqualTo("good");
@@ -227,10 +271,10 @@ class DashboardTasksTests {
         operations().reschedule("unconsumed", "late", Duration.ZERO);
         await().untilAsserted(() -> {
             assertThat(browser.find(".tiles .bad").getText()).startsWith("Late")
-                .contains("unconsumed; objective 5.0 s");
+                .contains("unconsumed, oldest due; objective 5.0 s");
         });
         browser.run("location.hash = '#/queues/unconsumed'");
-        browser.awaitText("Oldest due; objective 5.0 s");
+        browser.awaitText("oldest due; objective 5.0 s");
         operations().cancel("unconsumed", "late");
         await().until(() -> browser.find(".tiles > div").getDomAttribute("class").equals("good"));
     }
@@ -279,15 +323,26 @@ class DashboardTasksTests {
 
     @Test
     void pausesAQueueUntilTomorrowMorningByThreeClicks() {
-        open("#/queues/invoices");
-        browser.awaitText("Queue invoices");
-        browser.run("window.clicks = 0; addEventListener('pointerdown', () => window.clicks++, true)");
+        browser.countClicks();
+        browser.click("tbody a", "invoices");
         browser.click("main button", "Pause queue …");
-        browser.click("dialog label", "until tomorrow, 08:00");
-        browser.click("dialog button", "Pause on every node");
+        browser.click("dialog button", "Pause until tomorrow, 08:00");
         browser.awaitText("Queue invoices is paused on every node until");
-        assertThat(browser.run("return window.clicks")).isEqualTo(3L);
+        assertThat(browser.clicks()).isEqualTo(3);
         assertThat(Instant.parse(browser.find("h1 time").getDomAttribute("datetime"))).isEqualTo(tomorrowMorning());
+        operations().resume("invoices");
+    }
+
+    @Test
+    void pausesAQueueUntilTheChosenTimeAlsoByTheKeyboard() {
+        open("#/queues/invoices");
+        browser.click("main button", "Pause queue …");
+        browser.click("dialog label", "1 hour");
+        browser.type(Keys.ENTER);
+        browser.awaitText("Queue invoices is paused on every node");
+        browser.find("h1 time");
+        assertThat(Instant.parse(browser.find("h1 time").getDomAttribute("datetime")))
+            .isBefore(Instant.now().plus(Duration.ofHours(2)));
         operations().resume("invoices");
     }
 

@@ -203,6 +203,28 @@ class OverviewCacheTests {
         assertThat(this.cache.status()).isEqualTo(StoreStatus.ANSWERS);
     }
 
+    /** A page whose other requests hang asks for the status only. */
+    @Test
+    void theStatusKnowsOfAnOutageThatBeganAfterTheLastRead() {
+        this.cache.get();
+        CountDownLatch answer = new CountDownLatch(1);
+        willAnswer((call) -> {
+            this.reads.incrementAndGet();
+            assertThat(answer.await(30, TimeUnit.SECONDS)).isTrue();
+            return new QueuePage(List.of(), null);
+        }).given(this.inspector).queues(any(), anyInt());
+        this.clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(999));
+        this.cache.status();
+        this.clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(1));
+        assertThat(this.cache.status()).isEqualTo(StoreStatus.ANSWERS);
+        this.clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(900));
+        assertThat(this.cache.status()).isEqualTo(new StoreStatus(Duration.ofMillis(900), null));
+        answer.countDown();
+
+        await().until(() -> this.cache.status().equals(StoreStatus.ANSWERS));
+        assertThat(this.reads).hasValue(2);
+    }
+
     @Test
     void checksTheServerPeriodicallyWithoutWaiting() {
         CompletableFuture<List<ServerIssue>> firstCheck = new CompletableFuture<>();

@@ -257,10 +257,10 @@ class ScheduleOverviewCacheTests {
     void aRequestDoesNotWaitForTheCallOfAnother() {
         Hanging hanging = new Hanging();
         given(queue("a", null).list(null, 20)).willAnswer((call) -> hanging.page(schedule("a", "one", Duration.ZERO)));
-        CompletableFuture<Schedules> reads = CompletableFuture.supplyAsync(() -> this.cache.get(List.of("a")));
+        CompletableFuture<Schedules> reads = reads();
         hanging.awaitCall();
 
-        CompletableFuture<Schedules> other = CompletableFuture.supplyAsync(() -> this.cache.get(List.of("a")));
+        CompletableFuture<Schedules> other = reads();
 
         assertThat(other).succeedsWithin(LIMIT).returns(1, Schedules::left);
         assertThat(reads).isNotDone();
@@ -273,15 +273,25 @@ class ScheduleOverviewCacheTests {
     void aChangeDoesNotWaitForACallAndItsResultIsNotKept() {
         Hanging hanging = new Hanging();
         given(queue("a", null).list(null, 20)).willAnswer((call) -> hanging.page(schedule("a", "one", Duration.ZERO)));
-        CompletableFuture<Schedules> reads = CompletableFuture.supplyAsync(() -> this.cache.get(List.of("a")));
+        CompletableFuture<Schedules> reads = reads();
         hanging.awaitCall();
 
-        assertThat(CompletableFuture.runAsync(this.cache::clear)).succeedsWithin(LIMIT);
+        assertThat(CompletableFuture.runAsync(this.cache::clear, ScheduleOverviewCacheTests::onThread))
+            .succeedsWithin(LIMIT);
 
         hanging.answer();
         assertThat(reads).succeedsWithin(LIMIT);
         this.cache.get(List.of("a"));
         assertThat(hanging.calls()).isEqualTo(2);
+    }
+
+    private CompletableFuture<Schedules> reads() {
+        return CompletableFuture.supplyAsync(() -> this.cache.get(List.of("a")), ScheduleOverviewCacheTests::onThread);
+    }
+
+    /** The common pool may have one thread only. */
+    private static void onThread(Runnable task) {
+        new Thread(task).start();
     }
 
     /** Holds calls of the store back until they are answered. */

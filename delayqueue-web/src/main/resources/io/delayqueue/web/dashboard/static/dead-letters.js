@@ -3,7 +3,7 @@
 import { html, nothing } from './lib/lit-html.js';
 import { repeat } from './lib/directives/repeat.js';
 import { count, moment, named, plural, shown } from './format.js';
-import { ask, changed, may, queuePath, state } from './store.js';
+import { ask, changed, exists, may, queuePath, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, noQueue, time, title } from './frame.js';
 import { confirm, show } from './dialog.js';
@@ -71,23 +71,29 @@ export async function loadDeadLetter(route) {
     if (failure.status !== 404) {
       throw failure;
     }
+    opened.unknown = !await exists(route.queue);
     opened.gone = true;
   }
 }
 
-/** Requests steps until there is a page or a limit is reached, because with a filter a step may return few or none. */
+/**
+ * Requests steps until there is a page or a limit is reached, because with a filter a step may return few or none. The next
+ * page begins where this one has stopped, also if it holds none.
+ */
 async function findDeadLetters(queue, filter, from) {
   const found = [];
+  let examined = 0;
   let cursor = from;
   for (let steps = 0; steps < STEPS; steps++) {
     const some = await ask('POST', `${queuePath(queue)}/dead-letters/search`, { limit: pageSize() }, { filter, cursor });
     found.push(...some.deadLetters);
+    examined += some.examined;
     cursor = some.nextCursor;
     if (!cursor || found.length >= pageSize()) {
       break;
     }
   }
-  return { found, nextCursor: cursor };
+  return { found, examined, nextCursor: cursor };
 }
 
 /** Counts, redrives or purges the matching dead letters, in steps that the server limits. */
@@ -220,11 +226,19 @@ function row(queue, deadLetter) {
   </tr>`;
 }
 
+/** Renders that a page holds no dead letter, and how many of them did not match. */
+function none({ filter, pages, deadLetters: { examined, nextCursor } }) {
+  const text = nextCursor ? `None of the ${plural(examined, 'dead letter')} of this page matches. The next page goes on with older ones.`
+    : pages.number > 1 ? 'No older dead letter matches.'
+      : Object.keys(filter).length > 0 ? 'No dead letter matches.' : 'There are no dead letters.';
+  return html`<p class="empty" role="status">${text}</p>`;
+}
+
 function table(queue) {
   const view = state.page;
-  const deadLetters = view.deadLetters.found;
+  const { found: deadLetters, examined, nextCursor } = view.deadLetters;
   if (deadLetters.length === 0) {
-    return html`<p class="empty">${Object.keys(view.filter).length > 0 ? 'No dead letter matches.' : 'There are no dead letters.'}</p>`;
+    return html`${none(view)}${nextCursor || view.pages.number > 1 ? turning(view.pages, nextCursor) : nothing}`;
   }
   const all = deadLetters.every((deadLetter) => view.chosen.has(deadLetter.deadLetterId));
   return html`<div class="scroll" tabindex="0" role="group" aria-labelledby="letters"><table>
@@ -237,7 +251,8 @@ function table(queue) {
       <th scope="col">Id</th><th scope="col">Dead-lettered</th><th scope="col" class="number">Failures</th><th scope="col">Cause</th></tr></thead>
       <tbody>${repeat(deadLetters, (deadLetter) => deadLetter.deadLetterId, (deadLetter) => row(queue, deadLetter))}</tbody>
     </table></div>
-    ${turning(view.pages, view.deadLetters.nextCursor)}`;
+    ${Object.keys(view.filter).length > 0 ? html`<p class="soft" role="status">${count(deadLetters.length)} of the ${plural(examined, 'dead letter')} examined for this page</p>` : nothing}
+    ${turning(view.pages, nextCursor)}`;
 }
 
 function actions(queue) {
@@ -297,10 +312,10 @@ export function deadLettersPage() {
 
 export function deadLetterPage() {
   const { queue, deadLetterId } = state.route;
-  const { deadLetter, gone } = state.page.opened?.deadLetterId === deadLetterId ? state.page.opened : {};
+  const { deadLetter, gone, unknown } = state.page.opened?.deadLetterId === deadLetterId ? state.page.opened : {};
   const head = crumbs([queue, link('queues', queue)], ['Dead letters', state.page.address ?? link('queues', queue, 'dead-letters')]);
   if (!deadLetter) {
-    return html`${head}${title('Dead letter')}${gone ? html`<p class="empty" role="status">There is no such dead letter, or no longer: it was redriven or purged, or its retention ended.</p>`
+    return html`${head}${title('Dead letter')}${gone && unknown ? noQueue() : gone ? html`<p class="empty" role="status">There is no such dead letter, or no longer: it was redriven or purged, or its retention ended.</p>`
     : loading()}`;
   }
   return html`${head}${title(html`Dead letter ${name(deadLetter.id)}`, html`<span class="push">${copying(deadLetter.id, 'id')}</span>`)}

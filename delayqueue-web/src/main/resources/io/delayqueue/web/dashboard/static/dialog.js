@@ -15,7 +15,8 @@ export function show(text) {
 
 /**
  * Asks for confirmation, then runs the action. The dialog stays open and shows a failure.
- * question: { title, text, fields, confirm, danger, act(form, progress) -> text of the result }
+ * question: { title, text, fields, confirm, danger, also, act(form, progress) -> text of the result }, where also is
+ * { text, name, value } of a second button, which confirms with another value of a field.
  */
 export function confirm(question) {
   const opener = document.activeElement;
@@ -34,6 +35,7 @@ export function confirm(question) {
       <div class="buttons">
         <button type="button" @click=${close}>${busy ? 'Stop' : 'Keep as it is'}</button>
         <button type="submit" class=${question.danger ? 'danger' : 'primary'} ?disabled=${busy}>${question.confirm}</button>
+        ${question.also ? html`<button type="submit" name=${question.also.name} value=${question.also.value} ?disabled=${busy}>${question.also.text}</button>` : nothing}
       </div>
     </form>`, dialog());
 
@@ -42,6 +44,9 @@ export function confirm(question) {
   const submit = async (event) => {
     event.preventDefault();
     const form = new FormData(event.target);
+    if (event.submitter?.name) {
+      form.set(event.submitter.name, event.submitter.value);
+    }
     busy = true;
     failure = null;
     draw();

@@ -4,6 +4,7 @@ const counts = new Intl.NumberFormat('en');
 const SECONDS = { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' };
 const moments = new Intl.DateTimeFormat('en-GB', SECONDS);
 const momentsOfOtherYears = new Intl.DateTimeFormat('en-GB', { ...SECONDS, year: 'numeric' });
+const clocks = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' });
 const offsets = new Intl.DateTimeFormat('en-GB', { timeZoneName: 'shortOffset' });
 
 const UNITS = [['d', 86_400_000], ['h', 3_600_000], ['min', 60_000], ['s', 1_000]];
@@ -45,11 +46,20 @@ export function moment(iso) {
   return (at.getFullYear() === new Date().getFullYear() ? moments : momentsOfOtherYears).format(at);
 }
 
-/** Returns the name of the reader's time zone, in which all times are shown, with its offset. */
+/** Formats the time of day of milliseconds. */
+export function clock(at) {
+  return clocks.format(new Date(at));
+}
+
+/** Returns the offset of the reader's time zone, in which all times are shown. */
+export function offset() {
+  return offsets.formatToParts(new Date()).find(({ type }) => type === 'timeZoneName')?.value.replace(/GMT|UTC/, 'UTC') ?? '';
+}
+
+/** Returns the name of that time zone, with its offset. */
 export function zone() {
   const { timeZone } = offsets.resolvedOptions();
-  const offset = offsets.formatToParts(new Date()).find(({ type }) => type === 'timeZoneName')?.value.replace('GMT', 'UTC') ?? '';
-  return timeZone === 'UTC' ? timeZone : `${timeZone} (${offset})`;
+  return timeZone === 'UTC' ? timeZone : `${timeZone} (${offset()})`;
 }
 
 export function countdown(iso, now) {

@@ -1,7 +1,7 @@
 // Renders the frame of every view.
 
 import { html, nothing } from './lib/lit-html.js';
-import { countdown, moment, named, zone } from './format.js';
+import { countdown, moment, named, offset, zone } from './format.js';
 import { now, state } from './store.js';
 import { ICONS } from './icons.js';
 import { isStale, outage } from './outage.js';
@@ -40,7 +40,7 @@ export function frame(view) {
       <div class="session">
         <button type="button" aria-pressed=${!state.live} @click=${() => document.dispatchEvent(
     new CustomEvent('dashboard:live', { detail: !state.live }))}>Pause updates</button>
-        <span class="zone" title="All times are in this time zone">${zone()}</span>
+        <span class="zone" title=${`All times are in this time zone: ${zone()}`}><span class="long">${zone()}</span><span class="short">${offset()}</span></span>
         ${state.overview ? html`<span class="principal" title="Signed in as">${named(state.overview.principal)}</span>` : nothing}
       </div>
     </header>

@@ -36,13 +36,14 @@ const PAGES = {
 };
 
 const DEAD_LETTERS = ['deadLetters', 'deadLetter'];
-const FASTEST = 2_000;
+// Together these let an outage show within three seconds. An answer that takes longer than PATIENCE may be one.
+export const FASTEST = 1_600;
+export const PATIENCE = 1_000;
 const SLOWEST = 5_000;
-// An answer that takes longer is taken for an outage.
-const PATIENCE = 1_200;
 
 /** Counts the questions about the store, and the data that answer them. */
 let questions = 0;
+let asking = null;
 let pause = FASTEST;
 let timer;
 let drawing = false;
@@ -99,16 +100,12 @@ async function enter() {
 async function refresh() {
   clearTimeout(timer);
   const route = state.route;
+  // Redis may stop answering at any of these requests, so the node is asked more than once.
+  const impatient = setInterval(askStore, PATIENCE);
   try {
-    const impatient = setTimeout(askStore, PATIENCE);
-    try {
-      const overview = await ask('GET', 'overview');
-      questions++;
-      remember(overview);
-    }
-    finally {
-      clearTimeout(impatient);
-    }
+    const overview = await ask('GET', 'overview');
+    questions++;
+    remember(overview);
     if (route === state.route) {
       await PAGES[route.page].load?.(route);
     }
@@ -122,6 +119,9 @@ async function refresh() {
       await askStore();
     }
   }
+  finally {
+    clearInterval(impatient);
+  }
   if (route !== state.route) {
     // The user navigated meanwhile, which has started another refresh.
     return;
@@ -130,9 +130,17 @@ async function refresh() {
   again();
 }
 
-/** Asks the node whether its Redis answers, which it knows without asking Redis. Ignores an answer that newer data overtook. */
-async function askStore() {
-  const question = ++questions;
+/** Asks the node whether its Redis answers, which it says without waiting for Redis. There is one question at a time. */
+function askStore() {
+  asking ??= question().finally(() => {
+    asking = null;
+  });
+  return asking;
+}
+
+/** Ignores an answer that newer data overtook. */
+async function question() {
+  const number = ++questions;
   let outage = null;
   try {
     const store = await ask('GET', 'store');
@@ -143,7 +151,7 @@ async function askStore() {
   catch {
     // The failure of the view is shown instead.
   }
-  if (question === questions) {
+  if (number === questions) {
     state.outage = outage;
     changed();
   }

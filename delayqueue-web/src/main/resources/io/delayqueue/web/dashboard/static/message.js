@@ -3,9 +3,9 @@
 import { html, nothing } from './lib/lit-html.js';
 import { count, countdown, shown } from './format.js';
 import { indented } from './json.js';
-import { ask, may, now, queuePath, state } from './store.js';
+import { ask, exists, may, now, queuePath, state } from './store.js';
 import { link } from './address.js';
-import { crumbs, loading, name, time, title } from './frame.js';
+import { crumbs, loading, name, noQueue, time, title } from './frame.js';
 import { copying } from './copy.js';
 import { askMessages } from './queue.js';
 import { scheduleOf } from './occurrence.js';
@@ -21,6 +21,7 @@ export async function loadMessage(route) {
     if (failure.status !== 404) {
       throw failure;
     }
+    view.unknown = !await exists(route.queue);
     view.gone = true;
   }
   await loadTransitions(route, view);
@@ -52,10 +53,10 @@ export function facts(entries) {
 
 export function messagePage() {
   const { queue, id } = state.route;
-  const { message, gone } = state.page;
+  const { message, gone, unknown } = state.page;
   const head = html`${crumbs([queue, link('queues', queue)], [id, link('queues', queue, 'messages', id)])}${title(html`Message ${name(id)}`, html`<span class="push">${copying(id, 'id')}</span>`)}`;
   if (!message) {
-    return html`${head}${gone ? html`<p class="empty" role="status">Queue ${name(queue)} does not hold this message, or no longer does: it was handled, cancelled, or became
+    return html`${head}${gone && unknown ? html`${noQueue()}${transitions()}` : gone ? html`<p class="empty" role="status">Queue ${name(queue)} does not hold this message, or no longer does: it was handled, cancelled, or became
       a <a href=${link('queues', queue, 'dead-letters')}>dead letter</a>.</p>${transitions()}` : loading()}`;
   }
   const due = message.dueAt && countdown(message.dueAt, now());

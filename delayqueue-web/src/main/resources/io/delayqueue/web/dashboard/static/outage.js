@@ -11,7 +11,7 @@ export function isStale() {
 }
 
 function isRejected() {
-  return state.failure?.status >= 400 && state.failure.status < 500;
+  return Boolean(state.failure?.rejected);
 }
 
 function since(iso) {

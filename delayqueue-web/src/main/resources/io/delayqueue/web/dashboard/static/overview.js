@@ -7,7 +7,7 @@ import { changed, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { loading, name, time, title, until } from './frame.js';
 import { alertSummary } from './alerts.js';
-import { isLate, latenessTile } from './lateness.js';
+import { isLate, isLateByHandlers, latenessTile } from './lateness.js';
 import { nextHourOfAll } from './next-hour.js';
 import { activityNote, activityPlots, rangeChoice, showsActivity } from './activity.js';
 import { pageSize } from './pages.js';
@@ -17,7 +17,7 @@ const COLUMNS = [
   ['queue', 'Queue', (queue) => queue.queue],
   ['scheduled', 'Waiting', (queue) => queue.scheduled],
   ['due', 'Of these due', (queue) => queue.due],
-  ['oldestDueMillis', 'Oldest due', (queue) => queue.oldestDueMillis ?? -1],
+  ['oldestDueMillis', 'Oldest due', (queue) => (isLateByHandlers(queue) ? queue.latenessMillis : queue.oldestDueMillis) ?? -1],
   ['leased', 'In flight', (queue) => queue.leased],
   ['dead', 'Dead letters', (queue) => queue.dead],
   ['nextDueAt', 'Next due', (queue) => queue.nextDueAt ? Date.parse(queue.nextDueAt) : Infinity],
@@ -28,14 +28,14 @@ function compare(one, other) {
   return typeof one === 'string' ? one.localeCompare(other) : one - other || 0;
 }
 
-/** Reads filter and order from the address. */
+/** Reads filter, order and number of rows from the address. */
 export function prepareOverview({ parts, query }) {
   const view = state.page;
   view.by = COLUMNS.some(([by]) => by === query.sort) ? query.sort : 'queue';
   view.down = query.order === 'down';
   view.filter = query.filter ?? '';
   view.typed = view.typing ? view.typed : view.filter;
-  view.shownRows = pageSize();
+  view.shownRows = Math.max(pageSize(), Number(query.rows) || 0);
   state.overviewAddress = link(...parts, query);
 }
 
@@ -51,7 +51,7 @@ function rows() {
 function sort(by) {
   const view = state.page;
   const down = view.by === by ? !view.down : by !== 'queue' && by !== 'nextDueAt';
-  showQuery({ sort: by === 'queue' ? null : by, order: down ? 'down' : null });
+  showQuery({ sort: by === 'queue' ? null : by, order: down ? 'down' : null, rows: null });
 }
 
 function head([by, text]) {
@@ -70,7 +70,7 @@ function type(event) {
   clearTimeout(view.typing);
   view.typing = setTimeout(() => {
     view.typing = null;
-    showQuery({ filter: view.typed }, true);
+    showQuery({ filter: view.typed, rows: null }, true);
   }, 200);
 }
 
@@ -92,7 +92,8 @@ function row(queue) {
     <th scope="row"><a href=${link('queues', queue.queue)}>${name(queue.queue)}</a>${paused(queue)}</th>
     ${number('Waiting', queue.scheduled)}
     ${number('Of these due', queue.due)}
-    <td class=${`number${late ? ' late' : queue.oldestDueMillis === null ? ' zero' : ''}`} data-label="Oldest due">${duration(queue.oldestDueMillis)}</td>
+    <td class=${`number${late ? ' late' : queue.oldestDueMillis === null ? ' zero' : ''}`} data-label="Oldest due">${isLateByHandlers(queue)
+    ? html`<span title="99 % of the handlers of the last two minutes started no later than this">${duration(queue.latenessMillis)} (99 %)</span>` : duration(queue.oldestDueMillis)}</td>
     ${number('In flight', queue.leased)}
     ${number('Dead letters', queue.dead, queue.dead > 0
     ? html`<a href=${link('queues', queue.queue, 'dead-letters')} aria-label=${`${plural(queue.dead, 'dead letter')} of ${named(queue.queue)}`}>${count(queue.dead)}</a>` : '0')}
@@ -151,10 +152,7 @@ export function overviewPage() {
         <thead><tr>${COLUMNS.map(head)}</tr></thead>
         <tbody>${repeat(some, (queue) => queue.queue, row)}</tbody>
       </table></div>`}
-      ${all.length > some.length ? html`<button type="button" @click=${() => {
-    view.shownRows += pageSize();
-    changed();
-  }}>Show ${count(Math.min(pageSize(), all.length - some.length))} more of ${count(all.length)}</button>` : nothing}
+      ${all.length > some.length ? html`<button type="button" @click=${() => showQuery({ rows: view.shownRows + pageSize() }, true)}>Show ${count(Math.min(pageSize(), all.length - some.length))} more of ${count(all.length)}</button>` : nothing}
     </section>
     ${unreadable()}`;
 }

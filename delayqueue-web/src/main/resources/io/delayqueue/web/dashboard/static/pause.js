@@ -23,7 +23,7 @@ function choices() {
   return [...lengths, ...ends, ['until', 'until a time']];
 }
 
-/** Asks how long, each choice by one click. */
+/** Asks how long. Tomorrow morning is also a button, because it is what an operator wants at night. */
 function askPause(queue) {
   const change = ({ target }) => {
     target.form.querySelector('.until').hidden = target.value !== 'until';
@@ -35,6 +35,7 @@ function askPause(queue) {
         ?checked=${index === 0} @change=${change}> ${text}</label>`)}</fieldset>
       <label class="until" hidden>Until <input type="datetime-local" name="until" step="1"></label>`,
     confirm: 'Pause on every node',
+    also: { text: 'Pause until tomorrow, 08:00', name: 'time', value: mornings(now()).at(-1).toISOString() },
     act: async (form) => {
       const body = length(form);
       await ask('PUT', `${queuePath(queue)}/pause`, {}, body);

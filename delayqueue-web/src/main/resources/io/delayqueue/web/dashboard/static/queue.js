@@ -2,7 +2,7 @@
 
 import { html, nothing } from './lib/lit-html.js';
 import { repeat } from './lib/directives/repeat.js';
-import { count, countdown, duration, named, plural } from './format.js';
+import { clock, count, countdown, duration, named, plural } from './format.js';
 import { ask, changed, HISTORY, may, now, queuePath, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, noQueue, time, title } from './frame.js';
@@ -25,6 +25,9 @@ const LISTINGS = [['SCHEDULED', 'Waiting'], ['DUE', 'Only those due'], ['LEASED'
 const MOST = 10_000;
 const BATCH = 100;
 const SHOWN = 200;
+// A list that is a walk is read again after this time, and not before ten times the duration of the walk.
+const WALK_KEPT = 15_000;
+const WALK_SHARE = 10;
 
 /** Reads from the address which messages to list. */
 export function prepareQueue({ query }) {
@@ -33,7 +36,8 @@ export function prepareQueue({ query }) {
   const prefix = query.prefix ?? '';
   if (view.listing !== listing || view.prefix !== prefix) {
     view.walk?.stop();
-    Object.assign(view, { listing, prefix, walk: null, pages: pagesOf() });
+    view.renewal?.stop();
+    Object.assign(view, { listing, prefix, walk: null, renewal: null, pages: pagesOf() });
   }
   openPage(view.pages, query);
   view.typed = view.typing ? view.typed : prefix;
@@ -45,9 +49,37 @@ function isWalk(view) {
   return view.listing === 'RETRYING' || Boolean(view.prefix);
 }
 
-function walk(queue, view) {
-  view.walk?.stop();
-  view.walk = scan(queue, view.listing, view.prefix, MOST, changed);
+/** Returns whether a list is to be read again because of its age, successful or not. */
+function isOld({ startedAt, endedAt, stopped, failure }) {
+  return !stopped && !failure?.rejected && Date.now() - endedAt >= Math.max(WALK_KEPT, WALK_SHARE * (endedAt - startedAt));
+}
+
+/** Walks again if the list is old or from before a change. Its rows stay until the new walk has ended without a failure. */
+async function walk(queue, view) {
+  const before = view.walk;
+  if (!before || (view.outdated && (before.running || before.stopped))) {
+    before?.stop();
+    Object.assign(view, { walk: scan(queue, view.listing, view.prefix, MOST, changed), outdated: false });
+    return;
+  }
+  const last = view.renewal ?? before;
+  if (before.running || !(view.outdated || (!last.running && isOld(last)))) {
+    return;
+  }
+  view.renewal?.stop();
+  const renewal = scan(queue, view.listing, view.prefix, MOST, () => {});
+  Object.assign(view, { renewal, outdated: false });
+  await renewal.done;
+  if (view.renewal !== renewal) {
+    return;
+  }
+  if (renewal.failure) {
+    before.failure = renewal.failure;
+  }
+  else {
+    Object.assign(view, { walk: renewal, renewal: null, chosen: new Set([...view.chosen].filter((id) => renewal.messages.has(id))) });
+  }
+  changed();
 }
 
 export async function loadQueue(route) {
@@ -63,7 +95,7 @@ export async function loadQueue(route) {
     ]);
     if (state.page === view && view.pages.cursor === cursor) {
       Object.assign(view, { histogram, retrying });
-      if (isWalk(view) && !view.walk) {
+      if (isWalk(view)) {
         walk(route.queue, view);
       }
       view.details = details;
@@ -137,6 +169,7 @@ export function askMessages(queue, doing, ids) {
           results[result] = (results[result] ?? 0) + 1;
         });
         done += body.ids.length;
+        state.page.outdated = true;
       }
       if (state.page.chosen) {
         state.page.chosen = new Set();
@@ -180,6 +213,10 @@ async function askAll(queue, doing) {
       some.messages.forEach((message) => ids.push(message.id));
       cursor = some.nextCursor;
     } while (cursor && ids.length < MOST && state.page === view);
+    if (state.page !== view) {
+      show('');
+      return;
+    }
     show(cursor ? `More than ${count(MOST)} match; these are the first` : '');
     if (ids.length > 0) {
       askMessages(queue, doing, ids);
@@ -259,8 +296,12 @@ function messages(queue) {
 }
 
 function walked(all) {
-  return html`<p class="soft" role="status">${plural(all.messages.size, 'message')}${all.messages.size > SHOWN ? `, the first ${count(SHOWN)} are shown` : ''}; ${count(all.examined)} examined${all.running ? ' so far …' : all.complete ? '' : '; there may be more'}
-    ${all.running ? html`<button type="button" @click=${all.stop}>Stop</button>` : nothing} ${all.failure ? all.failure.message : nothing}</p>`;
+  return html`<p class="soft"><span role="status">${plural(all.messages.size, 'message')}${all.messages.size > SHOWN ? `, the first ${count(SHOWN)} are shown` : ''}; ${count(all.examined)} examined${all.running ? ' so far …' : all.complete ? '' : '; there may be more'}</span>
+    <span class="asof">As of ${clock(all.startedAt)}.</span>
+    ${all.running ? html`<button type="button" @click=${() => {
+    all.stop();
+    changed();
+  }}>Stop</button>` : nothing} ${all.failure ? html`<span class="failure" role="alert">${all.failure.message}</span>` : nothing}</p>`;
 }
 
 function find(event, queue) {
@@ -269,6 +310,13 @@ function find(event, queue) {
   if (id) {
     location.hash = link('queues', queue, 'messages', id);
   }
+}
+
+/** Shows the list, below the plots. */
+function toMessages() {
+  const heading = document.getElementById('messages');
+  heading.scrollIntoView();
+  heading.focus({ preventScroll: true });
 }
 
 export function queuePage() {
@@ -288,7 +336,7 @@ export function queuePage() {
       ${queueLatenessTile(queue)}
       ${[['Waiting', count(details.scheduled)], ['Of these due', count(details.due)], ['Oldest due', duration(details.oldestDueMillis)], ['In flight', count(details.leased)]]
     .map(([text, value]) => html`<div><dt>${text}</dt><dd>${value}</dd></div>`)}
-      <div><dt>Retrying</dt><dd>${count(view.retrying.count)}${view.retrying.complete ? '' : '+'}</dd></div>
+      <div><dt>Retrying</dt><dd><a href=${link('queues', queue, { list: 'retrying' })} @click=${toMessages}>${count(view.retrying.count)}${view.retrying.complete ? '' : '+'}</a></dd></div>
       <div><dt>Dead letters</dt><dd><a href=${link('queues', queue, 'dead-letters')}>${count(details.dead)}</a></dd></div>
     </dl>
     ${showsActivity(view.activity) ? html`<div class="plots">${activityPlots(view.activity, 'this queue')}</div>${activityNote(view.activity)}`
@@ -299,7 +347,7 @@ export function queuePage() {
     ${dueNote(view.histogram)}
     ${handlersOfQueue(queue, view.nodes)}
     <section aria-labelledby="messages">
-      <h2 id="messages">Messages</h2>
+      <h2 id="messages" tabindex="-1">Messages</h2>
       <div class="bar">
         <form class="bar" @submit=${(event) => find(event, queue)}>
           <label>Id <input name="id" type="search" autocomplete="off" required></label><button type="submit">Find</button>

@@ -4,38 +4,42 @@ import { ask, queuePath } from './store.js';
 
 /**
  * Starts a walk. Each part is added to `found`, each message once, until the end, a number of findings, or stop().
- * changed() is called after each part.
+ * changed() is called after each part. resume() repeats the part that has failed, and goes on.
  */
 export function scan(queue, selection, idPrefix, most, changed) {
-  const walk = { messages: new Map(), deadLetters: new Map(), examined: 0, running: true, stopped: false, complete: false, failure: null };
+  const walk = { messages: new Map(), deadLetters: new Map(), examined: 0, cursor: null, startedAt: Date.now(), endedAt: null, running: true, stopped: false, complete: false, failure: null };
   walk.stop = () => {
     walk.stopped = true;
     walk.running = false;
+  };
+  walk.resume = () => {
+    Object.assign(walk, { running: true, failure: null });
+    walk.done = run(walk, queue, selection, idPrefix, most, changed);
   };
   walk.done = run(walk, queue, selection, idPrefix, most, changed);
   return walk;
 }
 
 async function run(walk, queue, selection, idPrefix, most, changed) {
-  let cursor = null;
   try {
     do {
-      const part = await ask('GET', `${queuePath(queue)}/scan`, { selection, idPrefix, cursor });
+      const part = await ask('GET', `${queuePath(queue)}/scan`, { selection, idPrefix, cursor: walk.cursor });
       if (walk.stopped) {
         return;
       }
       part.messages.forEach((message) => walk.messages.set(message.id, message));
       part.deadLetters.forEach((deadLetter) => walk.deadLetters.set(deadLetter.deadLetterId, deadLetter));
       walk.examined += part.examined;
-      cursor = part.nextCursor;
+      walk.cursor = part.nextCursor;
       changed();
-    } while (cursor && walk.messages.size + walk.deadLetters.size < most);
-    walk.complete = !cursor;
+    } while (walk.cursor && walk.messages.size + walk.deadLetters.size < most);
+    walk.complete = !walk.cursor;
   }
   catch (failure) {
-    walk.failure = failure;
+    walk.failure = walk.stopped ? null : failure;
   }
   finally {
+    walk.endedAt = Date.now();
     walk.running = false;
     changed();
   }

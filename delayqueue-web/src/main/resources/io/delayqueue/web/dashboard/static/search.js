@@ -10,30 +10,88 @@ import { scan } from './scan.js';
 const KINDS = { SCHEDULED: 'waiting', LEASED: 'in flight', DEAD_LETTER: 'dead letter', ENDED: 'ended' };
 const MOST = 1_000;
 
+/** Starts the search, or goes on with the part that has failed. It runs in the background, so that the page goes on refreshing. */
 export async function loadSearch(route) {
   const view = state.page;
-  if (view.started) {
-    return;
-  }
-  view.started = true;
   if (route.prefix) {
-    view.walk = scan(route.queue, 'ALL', route.id, MOST, changed);
+    view.walk ??= scan(route.queue, 'ALL', route.id, MOST, changed);
+    if (view.walk.failure && !view.walk.failure.rejected) {
+      view.walk.resume();
+    }
     return;
   }
-  Object.assign(view, { matches: [], searched: 0, unread: [] });
-  let cursor = null;
-  do {
-    const part = await ask('GET', 'search', { id: route.id, cursor });
-    view.matches.push(...part.matches);
-    view.unread.push(...part.unread);
-    view.searched += part.searched;
-    cursor = part.nextCursor;
-    changed();
-  } while (cursor && !view.stopped && state.page === view);
-  view.complete = !cursor;
-  if (view.matches.length === 1 && state.page === view) {
-    location.replace(address(view.matches[0], route.id));
+  if (!view.matches) {
+    begin(view);
   }
+  if (!view.running && !view.stopped && !view.complete && !view.failure?.rejected) {
+    search(view, route.id);
+  }
+}
+
+function begin(view) {
+  Object.assign(view, { matches: [], searched: 0, unread: [], cursor: null, complete: false, stopped: false, failure: null });
+}
+
+/** Asks for part after part, until the search is complete, stopped, or begun anew. */
+async function search(view, id) {
+  const { matches } = view;
+  const ended = () => view.stopped || view.matches !== matches;
+  Object.assign(view, { running: true, failure: null });
+  try {
+    do {
+      const part = await ask('GET', 'search', { id, cursor: view.cursor });
+      if (ended()) {
+        return;
+      }
+      matches.push(...part.matches);
+      view.unread.push(...part.unread);
+      view.searched += part.searched;
+      view.cursor = part.nextCursor;
+      changed();
+    } while (view.cursor);
+    view.complete = true;
+  }
+  catch (failure) {
+    if (ended()) {
+      return;
+    }
+    view.failure = failure;
+  }
+  view.running = false;
+  changed();
+  if (view.complete && matches.length === 1 && state.page === view) {
+    location.replace(address(matches[0], id));
+  }
+}
+
+/** Starts anew, as messages come and go. */
+function searchAgain({ id, queue, prefix }) {
+  const view = state.page;
+  if (prefix) {
+    view.walk = scan(queue, 'ALL', id, MOST, changed);
+  }
+  else {
+    begin(view);
+    search(view, id);
+  }
+  changed();
+}
+
+/** Renders one button for both, so that it keeps the focus. It stands outside of the text that is read out. */
+function control(running, stop) {
+  return html`<button type="button" @click=${() => {
+    if (running) {
+      stop();
+      changed();
+    }
+    else {
+      searchAgain(state.route);
+    }
+  }}>${running ? 'Stop' : 'Search again'}</button>`;
+}
+
+function interrupted(failure) {
+  return failure ? html`<p class="failure" role="alert">The search was interrupted: ${failure.message}</p>` : nothing;
 }
 
 function address(match, id) {
@@ -43,6 +101,7 @@ function address(match, id) {
 export function leaveSearch(view) {
   view.stopped = true;
   view.walk?.stop();
+  view.renewal?.stop();
 }
 
 function matches(view, id) {
@@ -55,8 +114,10 @@ function exact(id) {
   if (!view.matches) {
     return loading();
   }
-  return html`<p role="status">${view.complete ? `${plural(view.searched, 'queue')} searched.` : `${plural(view.searched, 'queue')} searched so far …`}
-    ${view.unread.length > 0 ? html` These could not be read: ${view.unread.map((queue) => html`${name(queue)} `)}` : nothing}</p>
+  return html`<p><span role="status">${plural(view.searched, 'queue')} searched${view.complete ? '.' : view.running ? ' so far …' : view.stopped ? '; stopped.' : ' so far.'}
+    ${view.unread.length > 0 ? html` These could not be read: ${view.unread.map((queue) => html`${name(queue)} `)}` : nothing}</span>
+    ${control(view.running, () => Object.assign(view, { stopped: true, running: false }))}</p>
+    ${interrupted(view.failure)}
     ${view.complete && view.matches.length === 0 ? html`<p class="empty">No queue holds a message or a dead letter with this id${state.overview?.history ? '' : ', or no longer does. Messages that have ended are found only with a history of messages'}.</p>` : matches(view, id)}`;
 }
 
@@ -66,12 +127,9 @@ function prefixed(queue, id) {
     return loading();
   }
   const found = walk.messages.size + walk.deadLetters.size;
-  return html`<p role="status">${plural(found, 'match', 'matches')}, ${count(walk.examined)} entries examined${walk.running ? ' so far …' : walk.stopped ? '; stopped' : walk.complete ? '' : '; there may be more'}.
-    ${walk.running ? html`<button type="button" @click=${() => {
-    walk.stop();
-    changed();
-  }}>Stop</button>` : nothing}</p>
-    ${walk.failure ? html`<p class="failure" role="alert">${walk.failure.message}</p>` : nothing}
+  return html`<p><span role="status">${plural(found, 'match', 'matches')}, ${count(walk.examined)} entries examined${walk.running ? ' so far …' : walk.stopped ? '; stopped' : walk.complete ? '' : '; there may be more'}.</span>
+    ${control(walk.running, walk.stop)}</p>
+    ${interrupted(walk.failure)}
     <ul>${[...walk.messages.values()].map((message) => html`<li><a href=${link('queues', queue, 'messages', message.id)}>${name(message.id)}</a>: ${KINDS[message.state]}</li>`)}
     ${[...walk.deadLetters.values()].map((dead) => html`<li><a href=${link('queues', queue, 'dead-letters', dead.deadLetterId)}>${name(dead.id)}</a>: dead letter ${time(dead.deadLetteredAt)}</li>`)}</ul>`;
 }

@@ -19,7 +19,7 @@ export const state = {
 };
 
 /** Maximum number of responses that the plots show: five minutes, if the server responds. */
-export const HISTORY = 150;
+export const HISTORY = 180;
 
 // The counts of nodes.
 const track = [];
@@ -49,6 +49,11 @@ export class RequestError extends Error {
     super(detail || title);
     this.status = status;
     this.title = title;
+  }
+
+  /** Returns whether the server has rejected the request, so that a repetition is of no use. */
+  get rejected() {
+    return this.status >= 400 && this.status < 500;
   }
 }
 
@@ -106,6 +111,23 @@ async function read(answer) {
 
 export function queuePath(queue) {
   return `queues/${encodeURIComponent(queue)}`;
+}
+
+/** Returns whether there is such a queue, which the answer that a message was not found does not tell. */
+export async function exists(queue) {
+  if (state.overview?.queues.some((one) => one.queue === queue)) {
+    return true;
+  }
+  try {
+    await ask('GET', queuePath(queue));
+    return true;
+  }
+  catch (failure) {
+    if (failure.status !== 404) {
+      throw failure;
+    }
+    return false;
+  }
 }
 
 /** Adds a response to the history that the plots show, which begins when the page is opened. */
