@@ -11,7 +11,8 @@ import org.springframework.messaging.handler.annotation.MessageMapping;
 
 /**
  * Declares a schedule that sends a message to the queue of a listener method at each of
- * its times, exactly once whatever the number of nodes. <pre class="code">
+ * its times, once whatever the number of nodes; times that are skipped are counted.
+ * <pre class="code">
  * &#64;DelayedListener("reports")
  * &#64;DelayedSchedule(name = "daily-report", cron = "0 0 6 * * MON-FRI", zone = "Europe/Berlin")
  * void report(ScheduledOccurrence occurrence) {
@@ -23,8 +24,8 @@ import org.springframework.messaging.handler.annotation.MessageMapping;
  * <p>
  * A schedule that is declared belongs to the application, which is known by
  * {@code spring.application.name}. If nodes declare different definitions, as during a
- * rolling deployment, the one that was seen first most recently applies. A schedule is
- * removed when nodes of the application have run for an hour, and none has declared it.
+ * rolling deployment, the newest definition applies. A schedule is removed when nodes of
+ * an application with a name have run for an hour, and none has declared it.
  * <p>
  * Every attribute resolves <code>${...}</code> and <code>#{...}</code>. Can be used as a
  * meta-annotation, and more than once on a method.

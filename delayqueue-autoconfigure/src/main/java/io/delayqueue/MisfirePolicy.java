@@ -3,15 +3,14 @@ package io.delayqueue;
 /**
  * Decides about occurrences of a schedule that were missed: those that are late by more
  * than {@code delayqueue.schedules.misfire-threshold}, because no node was running or
- * Redis was away. Occurrences that are late by less are always sent.
+ * Redis was away. It does not concern occurrences that are late by less.
  *
  * @see DelayedSchedule#misfire()
  */
 public enum MisfirePolicy {
 
     /**
-     * Of the occurrences that are due, the latest one is sent. Those before it that were
-     * missed are skipped.
+     * A missed occurrence is skipped if a later one is due too; otherwise it is sent.
      */
     ONCE,
 

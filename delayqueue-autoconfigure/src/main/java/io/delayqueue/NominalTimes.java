@@ -41,8 +41,9 @@ final class NominalTimes {
 
     static String requireCron(String cron) {
         String trimmed = cron.trim();
+        NominalTimes times;
         try {
-            return new NominalTimes(trimmed, null, ZoneOffset.UTC).requireText();
+            times = new NominalTimes(trimmed, null, ZoneOffset.UTC);
         }
         catch (IllegalArgumentException ex) {
             throw new IllegalArgumentException(
@@ -51,6 +52,12 @@ final class NominalTimes {
                         .formatted(MessageLimits.quotable(trimmed), ex.getMessage()),
                     ex);
         }
+        if (times.expression != null && times.after(Instant.EPOCH) == null) {
+            throw new IllegalArgumentException(
+                    "Cron expression '%s' is not valid: no date matches it; use '-' for a schedule without times"
+                        .formatted(MessageLimits.quotable(trimmed)));
+        }
+        return trimmed;
     }
 
     static Duration requireRate(Duration rate) {
@@ -60,10 +67,6 @@ final class NominalTimes {
                 .formatted(MessageLimits.describe(rate), ScheduleDefinition.MIN_RATE.toMillis()));
         }
         return rate;
-    }
-
-    private String requireText() {
-        return Objects.requireNonNull(this.cron);
     }
 
     @Nullable String cron() {

@@ -3,7 +3,7 @@ package io.delayqueue;
 /** Result of an operation on one schedule. */
 public enum ScheduleChangeResult {
 
-    /** The schedule was changed. */
+    /** The schedule was changed or removed. */
     DONE,
 
     /** The schedule was in the requested state already. */
@@ -13,8 +13,8 @@ public enum ScheduleChangeResult {
     NOT_FOUND,
 
     /**
-     * The schedule is declared in the code of an application that has live nodes, which
-     * would add it again. Nothing was changed.
+     * The schedule is declared in the code of an application that has had live nodes
+     * within the last hour, which would add it again. Nothing was changed.
      */
     DECLARED
 

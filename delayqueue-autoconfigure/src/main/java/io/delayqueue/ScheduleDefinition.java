@@ -75,7 +75,8 @@ public final class ScheduleDefinition {
      * @param expression six fields, from seconds to the day of the week, as
      * {@link org.springframework.scheduling.support.CronExpression} reads them, or a
      * macro such as {@code @daily}; {@code -} for a schedule without times
-     * @throws IllegalArgumentException if one of them is not valid
+     * @throws IllegalArgumentException if one of them is not valid, or no date matches
+     * the expression
      */
     public static Builder cron(String name, String expression) {
         return new Builder(requireName(name), NominalTimes.requireCron(expression), null);

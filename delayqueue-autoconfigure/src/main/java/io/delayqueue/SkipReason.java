@@ -1,7 +1,7 @@
 package io.delayqueue;
 
 /**
- * Names the reason why an occurrence of a schedule was not sent.
+ * Names the reason why an occurrence of a schedule was recorded as skipped.
  *
  * @see ScheduleSkip
  */
@@ -13,7 +13,7 @@ public enum SkipReason {
     /** It was missed, and {@link MisfirePolicy} does not make up for it. */
     MISFIRE,
 
-    /** It was missed, and more than {@code catchUpLimit} later ones were due too. */
+    /** It was missed, and {@code catchUpLimit} later ones or more were due too. */
     CATCH_UP_LIMIT,
 
     /** Its time to live was over before it could be sent. */
@@ -22,7 +22,10 @@ public enum SkipReason {
     /** The queue held the last occurrence, with {@link OverlapPolicy#SKIP}. */
     OVERLAP,
 
-    /** The queue held the occurrence that is {@code catchUpLimit} before it. */
+    /**
+     * The queue held the occurrence that is {@code catchUpLimit} before it, or before
+     * others that were skipped for this reason.
+     */
     BACKLOG,
 
     /**

@@ -31,7 +31,8 @@ final class AuditEventBridge implements ApplicationListener<PayloadApplicationEv
         }
         data.put("count", event.count());
         data.put("outcome", event.outcome().name());
-        this.events.publishEvent(new AuditApplicationEvent(event.principal(), "delayqueue." + event.operation(), data));
+        this.events.publishEvent(
+                new AuditApplicationEvent(event.principal(), "delayqueue." + event.operation(), Map.copyOf(data)));
     }
 
 }

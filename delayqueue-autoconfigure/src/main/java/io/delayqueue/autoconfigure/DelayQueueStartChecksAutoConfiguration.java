@@ -45,8 +45,9 @@ public final class DelayQueueStartChecksAutoConfiguration {
         MissingWebModuleConfiguration(Environment environment) {
             Stream.of("delayqueue.web.api.enabled", "delayqueue.web.dashboard.enabled")
                 .filter((property) -> environment.getProperty(property, Boolean.class, false))
-                .forEach((property) -> logger.warn("{} is set, but the delay queue serves nothing over HTTP, because "
-                        + "delayqueue-web is not on the class path. Add the dependency io.delayqueue:delayqueue-web",
+                .forEach((property) -> logger.warn(
+                        "{} is set, but the delay queue serves nothing over HTTP, because "
+                                + "delayqueue-web is not on the class path. Add the dependency delayqueue-web",
                         property));
         }
 

@@ -224,7 +224,7 @@ final class HistoryTable {
                 .replanned("SELECT entry FROM delayqueue_history WHERE namespace = :namespace AND " + condition
                         + " LIMIT :limit")
                 .params(parameters.getValues())
-                .query(Long.class)
+                .query((row, number) -> row.getLong(1))
                 .list();
             if (!found.isEmpty()) {
                 this.database.statement("DELETE FROM delayqueue_history WHERE entry IN (:entries)")

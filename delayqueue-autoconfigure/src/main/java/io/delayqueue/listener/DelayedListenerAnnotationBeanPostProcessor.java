@@ -180,7 +180,13 @@ public final class DelayedListenerAnnotationBeanPostProcessor
                 register(registry, listener, handler(registry.handlers(), listener, annotation, factory), annotation);
             }
             for (DelayedSchedule declared : schedules(listener.method())) {
-                declare(new ScheduleAttributes(declared, factory), attributes);
+                try {
+                    declare(new ScheduleAttributes(declared, factory), attributes);
+                }
+                catch (IllegalArgumentException ex) {
+                    throw new IllegalArgumentException(
+                            "@DelayedSchedule '%s': %s".formatted(declared.name(), ex.getMessage()), ex);
+                }
             }
         }
         catch (IllegalArgumentException | IllegalStateException ex) {
@@ -193,15 +199,14 @@ public final class DelayedListenerAnnotationBeanPostProcessor
         List<QueueName> all = listeners.stream().flatMap((listener) -> listener.queues().stream()).toList();
         if (given == null && all.size() != 1) {
             throw new IllegalArgumentException(
-                    "queue of @DelayedSchedule must be one of those of the listener, which are " + all);
+                    "queue is needed, as the listener has several, and must be one of them: " + all);
         }
         QueueName queue = (given != null) ? given : all.get(0);
         ListenerAttributes owner = listeners.stream()
             .filter((listener) -> listener.queues().contains(queue))
             .findFirst()
             .orElseThrow(() -> new IllegalArgumentException(
-                    "queue of @DelayedSchedule must be one of those of the listener, which are %s, but was '%s'"
-                        .formatted(all, queue)));
+                    "queue must be one of those of the listener, which are %s, but was '%s'".formatted(all, queue)));
         this.schedules.apply(owner.system()).declare(queue, schedule.definition(), schedule.payload());
     }
 

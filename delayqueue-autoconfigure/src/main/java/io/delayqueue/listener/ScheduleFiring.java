@@ -27,7 +27,6 @@ import io.delayqueue.store.schedule.FireResult;
 import io.delayqueue.store.schedule.LocalSchedules;
 import io.delayqueue.store.schedule.OccurrenceEvents;
 import io.delayqueue.store.schedule.ScheduleChanger;
-import io.delayqueue.store.schedule.ScheduleState;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.ScheduleStore;
 import io.delayqueue.store.schedule.StepOutcome;
@@ -37,10 +36,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Fires the schedules of the queues that this process listens to, and of those in which
- * it has put or declared schedules. Waits for the next due time of each queue, reads what
- * is due, and sends it by a second call. The <em>firing node</em> of a queue does so at
- * once; all others wait half a second longer, and then do it if they find a schedule
- * late, and that node has fired nothing meanwhile.
+ * it has put or declared schedules. The <em>firing node</em> of a queue decides the next
+ * steps before they are due, and applies them by one call at that time. All other nodes
+ * wait for half a second longer, and at least for a safety poll; then they fire what they
+ * find late, if the firing node has applied nothing within that half second.
  * <p>
  * <strong>Threads.</strong> Any thread adds and removes queues, and closes. All else runs
  * on one thread, which starts with the first queue and does not wait for the store.
@@ -53,7 +52,7 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
     /** How often the next due time is read, as a change may be unknown. */
     static final Duration REREAD = Duration.ofMinutes(1);
 
-    /** How often a node declares schedules, at least. */
+    /** The least time between two declarations of a node. */
     private static final Duration DECLARE = Duration.ofSeconds(50);
 
     private static final Duration DECLARE_SPREAD = Duration.ofSeconds(10);
@@ -188,6 +187,8 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
 
         private final DeclarationLoop declarations;
 
+        private final StepPreparer steps;
+
         private final AtomicBoolean missing = new AtomicBoolean();
 
         /** Ends the subscription and the repeated runs; guarded by this. */
@@ -205,7 +206,7 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
 
         private long calledAt;
 
-        private List<ScheduleStep> steps = List.of();
+        private long answeredAt;
 
         private @Nullable Runnable planned;
 
@@ -219,11 +220,9 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
         /** Whether the queue is a ledger of which this process has no journal. */
         private boolean unrecorded;
 
-        /** The generations of schedules that were not readable, which was logged. */
-        private final Map<String, Long> unreadable = new HashMap<>();
-
         QueueFiring(QueueName queue) {
             this.queue = queue;
+            this.steps = new StepPreparer(ScheduleFiring.this.schedules, queue, ScheduleFiring.this.timer);
             this.declarations = new DeclarationLoop(new DeclaredScheduleRegistrar(ScheduleFiring.this.schedules, queue,
                     ScheduleFiring.this.events, this::compute), queue, ScheduleFiring.this.timer,
                     ScheduleFiring.this.storeTasks);
@@ -256,6 +255,10 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
             this.ends.clear();
             this.declarations.stop();
             ScheduleFiring.this.timer.after(Duration.ZERO, () -> plan(null));
+            resign();
+        }
+
+        private void resign() {
             if (isFiringNode()) {
                 StoreFutures
                     .send(ScheduleFiring.this.storeTasks,
@@ -311,27 +314,37 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
             this.calling = true;
             this.again = false;
             this.calledAt = ScheduleFiring.this.timer.nanoTime();
-            List<ScheduleStep> current = this.steps;
-            this.steps = List.of();
+            List<ScheduleStep> current = this.steps.take(this.calledAt);
             StoreFutures
                 .send(ScheduleFiring.this.storeTasks,
                         () -> store().fire(this.queue, ScheduleFiring.this.schedules.node(), current))
-                .whenComplete((firing, ex) -> ScheduleFiring.this.timer.after(Duration.ZERO,
-                        () -> answered(current, firing, ex)));
+                .whenComplete((firing, ex) -> {
+                    long at = ScheduleFiring.this.timer.nanoTime();
+                    ScheduleFiring.this.timer.after(Duration.ZERO, () -> answered(current, at, firing, ex));
+                });
         }
 
-        private void answered(List<ScheduleStep> sent, @Nullable FireResult firing, @Nullable Throwable failure) {
+        private void answered(List<ScheduleStep> sent, long at, @Nullable FireResult firing,
+                @Nullable Throwable failure) {
             this.calling = false;
+            this.answeredAt = at;
             if (this.stopped) {
                 if (firing != null) {
                     record(sent, firing);
+                    this.firingNode = firing.firingNode();
+                    resign(); // The call may have made this node the firing one again.
                 }
                 return;
             }
             if (firing == null) {
                 failed(failure);
-                return;
             }
+            else {
+                succeeded(sent, firing);
+            }
+        }
+
+        private void succeeded(List<ScheduleStep> sent, FireResult firing) {
             // Reads may succeed while steps fail, as the database of a ledger is away.
             if (this.failures > 0 && (!sent.isEmpty() || firing.due().isEmpty())) {
                 if (this.declarations.hasSchedules()) {
@@ -342,20 +355,27 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
             this.firingNode = firing.firingNode();
             record(sent, firing);
             this.declarations.read(firing);
-            if (isWithoutProgress(sent, firing)) {
-                this.fruitless++;
+            proceed(sent, firing);
+            if (this.again) {
+                run();
+            }
+        }
+
+        private void proceed(List<ScheduleStep> sent, FireResult firing) {
+            boolean fruitless = isWithoutProgress(sent, firing);
+            this.fruitless += fruitless ? 1 : 0;
+            // The first steps that have no effect are based on a state that has changed.
+            if (fruitless && (this.fruitless > 1 || firing.due().isEmpty())) {
                 plan(BACKOFF.delayAfter(this.fruitless, ScheduleFiring.this.timer::random));
             }
             else if (firing.due().isEmpty()) {
                 this.fruitless = 0;
                 plan(untilNext(firing));
+                this.steps.prepare(firing, this.answeredAt);
             }
             else {
-                this.fruitless = sent.isEmpty() ? this.fruitless : 0;
+                this.fruitless = (sent.isEmpty() || fruitless) ? this.fruitless : 0;
                 due(firing);
-            }
-            if (this.again) {
-                run();
             }
         }
 
@@ -379,7 +399,7 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
                 StepOutcome outcome = firing.outcomes().get(i);
                 if (outcome.isApplied()) {
                     this.declarations.advanced(step.name(), step.to().next());
-                    this.unreadable.remove(step.name());
+                    this.steps.applied(step.name());
                 }
             }
             ScheduleFiring.this.events.record(this.queue, sent, firing.outcomes());
@@ -411,24 +431,18 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
                     plan(STANDBY.minus(late));
                     return;
                 }
-                if (firing.firedAt() != null
-                        && Duration.between(firing.firedAt(), firing.now()).compareTo(STANDBY) < 0) {
+                if (firing.firedAt() != null && isWithinStandby(Duration.between(firing.firedAt(), firing.now()))) {
                     plan(ScheduleFiring.this.standbyPoll); // It works on a backlog.
                     return;
                 }
             }
-            this.steps = ScheduleFiring.this.schedules.planner()
-                .plan(firing.due(), firing.now(), ScheduleFiring.this.timer::random, this::unreadable);
+            this.steps.decide(firing, this.answeredAt);
             run();
         }
 
-        private void unreadable(String name, ScheduleState state, RuntimeException cause) {
-            if (!Objects.equals(this.unreadable.put(name, state.generation()), state.generation())) {
-                logger.error(
-                        "Schedule '{}' of queue '{}' does not fire, as it is not readable ({}). Put it again, or "
-                                + "remove it; until then a node tries it each minute",
-                        name, this.queue, cause.getMessage());
-            }
+        /** A negative age is that of a step before Redis' clock was set back. */
+        private static boolean isWithinStandby(Duration age) {
+            return !age.isNegative() && age.compareTo(STANDBY) < 0;
         }
 
         /** Returns how long to wait; {@code null} if no schedule has a next time. */
@@ -437,7 +451,8 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
             if (next == null) {
                 return null;
             }
-            Duration wait = Duration.between(firing.now(), next);
+            Duration wait = Duration.between(firing.now(), next)
+                .minusNanos(ScheduleFiring.this.timer.nanoTime() - this.answeredAt);
             if (firing.firingNode() == null || isFiringNode()) {
                 return wait;
             }

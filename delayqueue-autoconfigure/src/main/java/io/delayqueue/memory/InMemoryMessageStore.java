@@ -73,6 +73,7 @@ import org.jspecify.annotations.Nullable;
  * a queue takes place at a time, under the lock of that queue; queues do not wait for
  * each other. Futures are complete when a method returns, and listeners have been called.
  */
+@SuppressWarnings("this-escape") // A class proxy may extend it; it has no other subclass.
 public class InMemoryMessageStore implements MessageStore, MessageInspector, WakeUps {
 
     private final Map<Partition, MemoryQueue> queues = new ConcurrentHashMap<>();

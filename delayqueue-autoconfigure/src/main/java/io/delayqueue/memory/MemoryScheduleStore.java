@@ -24,6 +24,7 @@ import io.delayqueue.store.schedule.FireResult;
 import io.delayqueue.store.schedule.ScheduleChange;
 import io.delayqueue.store.schedule.ScheduleCursor;
 import io.delayqueue.store.schedule.ScheduleState;
+import io.delayqueue.store.schedule.ScheduleState.Position;
 import io.delayqueue.store.schedule.ScheduleStep;
 import io.delayqueue.store.schedule.ScheduleStep.Occurrence;
 import io.delayqueue.store.schedule.ScheduleStore;
@@ -84,9 +85,11 @@ final class MemoryScheduleStore implements ScheduleStore {
                 schedules.firedAt = Instant.ofEpochMilli(millis);
             }
             Long first = schedules.order.isEmpty() ? null : schedules.order.first().score();
+            Map<String, ScheduleState> due = schedules.due(millis);
             return new FireResult(Micros.toInstant(now),
                     (first == null || first == ScheduleCursor.NEVER) ? null : Instant.ofEpochMilli(first),
-                    schedules.firingNode, schedules.firedAt, schedules.states.size(), outcomes, schedules.due(millis));
+                    schedules.firingNode, schedules.firedAt, schedules.states.size(), outcomes, due,
+                    due.isEmpty() ? schedules.upcoming(node) : Map.of());
         });
     }
 
@@ -199,7 +202,7 @@ final class MemoryScheduleStore implements ScheduleStore {
             }
             Occurrence occurrence = step.occurrence();
             if (occurrence == null) {
-                return skip(step, state, Objects.requireNonNull(step.skip()));
+                return skip(step.name(), state, step.to(), Objects.requireNonNull(step.skip()));
             }
             if (ledger && occurrence.message().revision() == 0 && !occurrence.rowless()) {
                 return StepOutcome.UNRECORDED;
@@ -212,7 +215,9 @@ final class MemoryScheduleStore implements ScheduleStore {
                     : holds(messages, occurrence.backlogId()) ? SkipReason.BACKLOG : null;
             if (reason != null) {
                 Instant nominal = Instant.ofEpochMilli(step.next());
-                return skip(step, state, new ScheduleSkip(reason, nominal, nominal, 1));
+                Position to = (reason == SkipReason.BACKLOG)
+                        ? new Position(step.to().next(), state.tail(), ScheduleState.BACKLOGGED) : step.to();
+                return skip(step.name(), state, to, new ScheduleSkip(reason, nominal, nominal, 1));
             }
             boolean stored = messages.sendOccurrence(occurrence.message(), occurrence.voids());
             put(step.name(), state.sent(step.to()));
@@ -223,9 +228,9 @@ final class MemoryScheduleStore implements ScheduleStore {
             return id != null && messages.holds(id);
         }
 
-        private StepOutcome skip(ScheduleStep step, ScheduleState state, ScheduleSkip skip) {
-            record(step.name(), skip, state.last());
-            put(step.name(), state.skipped(step.to()));
+        private StepOutcome skip(String name, ScheduleState state, Position to, ScheduleSkip skip) {
+            record(name, skip, state.last());
+            put(name, state.skipped(to));
             return StepOutcome.skipped(skip.reason());
         }
 
@@ -293,6 +298,15 @@ final class MemoryScheduleStore implements ScheduleStore {
                 due.put(position.name(), Objects.requireNonNull(this.states.get(position.name())));
             }
             return due;
+        }
+
+        /** Returns the schedules of the next time to the node that fires first. */
+        Map<String, ScheduleState> upcoming(@Nullable String node) {
+            boolean fires = node != null && (this.firingNode == null || this.firingNode.equals(node));
+            if (!fires || this.order.isEmpty() || this.order.first().score() == ScheduleCursor.NEVER) {
+                return Map.of();
+            }
+            return due(this.order.first().score());
         }
 
         ScheduleSnapshot stored(String name, long now, Map<String, Instant> owners) {

@@ -64,17 +64,21 @@ public final class RedisScheduleStore implements ScheduleStore {
         String[] node = text(reply.get(2)).split(" ");
         long firedAt = (node.length > 1) ? Long.parseLong(node[1]) : 0;
         List<StepOutcome> outcomes = ((List<?>) reply.get(5)).stream().map((each) -> outcome(text(each))).toList();
-        Map<String, ScheduleState> due = new LinkedHashMap<>();
-        List<?> entries = (List<?>) reply.get(6);
+        return new FireResult(ScriptCodec.ofMicros(number(reply.get(0))),
+                (nextAt == 0) ? null : Instant.ofEpochMilli(nextAt), node[0].isEmpty() ? null : node[0],
+                (firedAt == 0) ? null : Instant.ofEpochMilli(firedAt), number(reply.get(3)), outcomes,
+                states((List<?>) reply.get(6)), states((List<?>) reply.get(7)));
+    }
+
+    private static Map<String, ScheduleState> states(List<?> entries) {
+        Map<String, ScheduleState> states = new LinkedHashMap<>();
         for (int i = 0; i < entries.size(); i += 2) {
             ScheduleState state = state(entries.get(i + 1));
             if (state != null) {
-                due.put(text(entries.get(i)), state);
+                states.put(text(entries.get(i)), state);
             }
         }
-        return new FireResult(ScriptCodec.ofMicros(number(reply.get(0))),
-                (nextAt == 0) ? null : Instant.ofEpochMilli(nextAt), node[0].isEmpty() ? null : node[0],
-                (firedAt == 0) ? null : Instant.ofEpochMilli(firedAt), number(reply.get(3)), outcomes, due);
+        return states;
     }
 
     private static StepOutcome outcome(String text) {

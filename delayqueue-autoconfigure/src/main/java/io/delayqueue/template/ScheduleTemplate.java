@@ -18,6 +18,7 @@ import io.delayqueue.ScheduleOperations;
 import io.delayqueue.SchedulePage;
 import io.delayqueue.SchedulePutResult;
 import io.delayqueue.ScheduleStatus;
+import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.UnreadableSchedule;
 import io.delayqueue.store.NewMessage;
@@ -42,6 +43,9 @@ final class ScheduleTemplate implements ScheduleOperations {
     private static final Logger logger = LoggerFactory.getLogger(ScheduleTemplate.class);
 
     private static final int MAX_PREVIEW = 1_000;
+
+    /** Maximum number of occurrences that calls can trigger in one millisecond. */
+    private static final int MAX_TRIGGERS = 1_000;
 
     private final QueueName queue;
 
@@ -117,9 +121,15 @@ final class ScheduleTemplate implements ScheduleOperations {
 
     @Override
     public Optional<SendResult> trigger(String name) {
-        return this.calls
-            .await(this.changer.trigger(this.queue, ScheduleDefinition.requireName(name)), "trigger a schedule")
-            .map(this.sender);
+        ScheduleDefinition.requireName(name);
+        Optional<SendResult> result;
+        int offset = 0;
+        do { // Two calls in one millisecond are two occurrences.
+            result = this.calls.await(this.changer.trigger(this.queue, name, offset++), "trigger a schedule")
+                .map(this.sender);
+        }
+        while (result.isPresent() && result.get().outcome() == SendOutcome.KEPT && offset < MAX_TRIGGERS);
+        return result;
     }
 
     @Override

@@ -1,4 +1,5 @@
--- fire-schedules.lua: applies steps of schedules, and returns the schedules that are due.
+-- fire-schedules.lua: applies steps of schedules, and returns the schedules that are due, or to the
+-- firing node those that are due next, so that it has their steps when their time comes.
 --
 --   absent -> SCHEDULED   the occurrence of each step that sends one
 --
@@ -42,12 +43,13 @@
 --   +19 void         revisions of other rows of this occurrence, which end if its message is stored, with blanks
 --                    between them; '' for none; '-' if the caller leaves the ledger and inserts no rows
 --
--- Returns  { now, next_at, node, count, refused, { outcome, ... }, { name, state, ... } }
+-- Returns  { now, next_at, node, count, refused, { outcome, ... }, { name, state, ... }, { name, state, ... } }
 --          now: microseconds; next_at: ms, the earliest next time of all schedules, 0 for none;
 --          node: the one that fires first, as in firing-node, '' for none; count: of all schedules; refused: 1 if
 --          this user may not publish wake-ups; outcome: 'sent', 'kept' if the queue held the id, the reason of a
 --          skip, 'postponed', or without an effect 'stale', 'early', 'outdated' or, in a ledger for a message
---          without a row, 'unrecorded'; then schedules that are due after the steps
+--          without a row, 'unrecorded'; then schedules that are due after the steps; then those of next_at, if
+--          none is due and no node but the caller fires first
 --
 -- Keeps    I1 to I6 (see schedule.lua)
 --          S1  a name is in schedules if and only if it is in schedule-times, with its next time, or
@@ -96,7 +98,7 @@ local function apply(at)
     outcome = send(at)
     schedule.last, schedule.sent = next, to_digits(schedule.sent + 1)
   end
-  schedule.next, schedule.tail, schedule.ahead = ARGV[at + 4], ARGV[at + 5], ARGV[at + 6]
+  advance(schedule, outcome, ARGV[at + 4], ARGV[at + 5], ARGV[at + 6])
   set_schedule(name, schedule)
   return outcome
 end
@@ -111,8 +113,8 @@ for at = 3, #ARGV, 20 do
 end
 if applied and ARGV[1] ~= '' then redis.call('SET', FIRING_NODE, ARGV[1] .. ' ' .. to_digits(now_ms)) end
 
-local due = due_schedules(now_ms, tonumber(ARGV[2]))
+local due, node = due_schedules(now_ms, tonumber(ARGV[2])), redis.call('GET', FIRING_NODE) or ''
 local head = tonumber(redis.call('ZRANGE', SCHEDULE_TIMES, '0', '0', 'WITHSCORES')[2] or NEVER)
-local refused = earliest and wake_if_earlier(earliest, now) or 0
-return { now, head < tonumber(NEVER) and math.max(1, math.ceil(head)) or 0, redis.call('GET', FIRING_NODE) or '',
-  redis.call('ZCARD', SCHEDULE_TIMES), refused, outcomes, due }
+return { now, head < tonumber(NEVER) and math.max(1, math.ceil(head)) or 0, node,
+  redis.call('ZCARD', SCHEDULE_TIMES), earliest and wake_if_earlier(earliest, now) or 0, outcomes, due,
+  #due == 0 and fires_first(ARGV[1], node) and next_schedules(head, tonumber(ARGV[2])) or {} }

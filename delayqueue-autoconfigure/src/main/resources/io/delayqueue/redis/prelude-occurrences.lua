@@ -17,6 +17,16 @@ local function due_schedules(now_ms, limit)
   return due
 end
 
+-- Returns names and stored texts of the schedules of the earliest next time; none if that is `NEVER`.
+local function next_schedules(next_at, limit)
+  return next_at < tonumber(NEVER) and due_schedules(next_at, limit) or {}
+end
+
+-- Returns whether no node but the caller fires first; `node`: the content of firing-node, or ''.
+local function fires_first(caller, node)
+  return caller ~= '' and (node == '' or string.match(node, '^%S+') == caller)
+end
+
 -- Returns whether a queue is a ledger, whose messages have rows in a journal.
 local function is_ledger()
   return string.find(redis.call('GET', PARTITIONS) or '', 'j', 1, true) ~= nil

@@ -30,6 +30,13 @@ local function score_of(next)
   return next == '0' and NEVER or next
 end
 
+-- Moves a schedule. After a skip as BACKLOG the tail stays until it is handled, as no occurrence after it is stored.
+local function advance(schedule, outcome, next, tail, ahead)
+  local waits = outcome == 'BACKLOG'
+  schedule.next, schedule.tail = next, waits and schedule.tail or tail
+  schedule.ahead = waits and BACKLOGGED or ahead
+end
+
 -- Stores a schedule that has advanced.
 local function set_schedule(name, schedule)
   redis.call('HSET', SCHEDULES, name, table.concat({ schedule.generation, schedule.next, schedule.last, schedule.tail,

@@ -90,6 +90,7 @@
 --   schedule_of                 its state
 --   is_expected                 whether that is the state that a caller has read
 --   score_of                    the score of a next time
+--   advance                     moves a schedule by a step
 --   set_schedule                stores a schedule that has advanced
 --   postpone                    lets nodes try a schedule again later
 --   publish_schedules           notifies nodes of a change
@@ -100,6 +101,8 @@
 -- prelude-occurrences.lua: finds due schedules, and ends the rows of occurrences that are not stored
 --   holds_id                    whether the queue holds an id
 --   due_schedules               those that are due
+--   next_schedules              those of the earliest next time
+--   fires_first                 whether no node but the caller does
 --   is_ledger                   whether messages of the queue have rows
 --   is_held                     whether a message is held with its row
 --   has_ended                   whether that row has ended
@@ -224,6 +227,7 @@ local WAKE_GRACE = 1000
 local BYTES = 1048576 -- of contents, after which a call reads no more of them
 local REMOVALS = 100 -- most messages that a claim removes
 local WINDOWS = 100000 -- most ids with a duplicate window that has begun, beyond which none is sent
+local BACKLOGGED = '1001' -- the `ahead` of a schedule after a skip as BACKLOG: above every limit
 local RETRY = 60000 -- ms, after which a schedule that a node could not read is tried again
 local UNREADABLE = '?' -- answered for a schedule that has a time and no state, or an empty one
 local SKIPS = 20 -- most skips that are kept of a schedule

@@ -107,6 +107,10 @@ public class DocumentationExamplesTests {
     private static final Set<String> PAGES_OF_OTHERS = Set.of("docs/dashboard.md", "docs/http-api.md",
             "docs/testing.md");
 
+    /** Languages whose blocks a test reads, or that have nothing to run. */
+    private static final Set<String> LANGUAGES = Set.of("java", "kotlin", "yaml", "json", "shell", "xml", "mermaid",
+            "text");
+
     /** Marks an example that needs delayqueue-test. */
     private static final String TEST_KIT = "@DelayQueueTest";
 
@@ -158,6 +162,14 @@ public class DocumentationExamplesTests {
         Block block = new Block("calls", 0, "java", "void calls(Order order, Instant instant, Duration delay) {\n    "
                 + String.join(";\n    ", calls) + ";\n}\nrecord Order(long id) {\n}");
         assertThat(DocumentationBlocks.compile(List.of(block), FRAME, classes, List.of(PULSAR))).isEmpty();
+    }
+
+    /**
+     * SQL is in no language of the list: a page that has some needs a test that runs it.
+     */
+    @Test
+    void blocksAreInLanguagesThatTestsRead() {
+        assertThat(DocumentationBlocks.all().filter((block) -> !LANGUAGES.contains(block.language()))).isEmpty();
     }
 
     @Test

@@ -61,17 +61,20 @@ public class DocumentationTests {
     private static final Pattern PROPERTY = Pattern
         .compile("(?<![\\w./])delayqueue(?:\\.(?:[a-z-]+|<name>|<topic>|<queue>))+");
 
-    /** Keys of the diagnostic context, which have the form of properties. */
-    private static final Set<String> LOG_KEYS = Set.of("delayqueue.queue", "delayqueue.id", "delayqueue.attempt");
+    /**
+     * Keys of the diagnostic context and a type of audit events, which have the form of
+     * properties.
+     */
+    private static final Set<String> OTHER_NAMES = Set.of("delayqueue.queue", "delayqueue.id", "delayqueue.attempt",
+            "delayqueue.redrive");
 
     public static Stream<Path> pages() {
-        try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
-            List<Path> pages = docs.filter((path) -> path.toString().endsWith(".md")).sorted().toList();
-            return Stream.concat(Stream.of(ROOT.resolve("README.md")), pages.stream());
-        }
-        catch (IOException ex) {
-            throw new UncheckedIOException(ex);
-        }
+        return DocumentationBlocks.pages().stream();
+    }
+
+    /** Returns all pages but the changelog, which has names of earlier versions too. */
+    public static Stream<Path> pagesOfThisVersion() {
+        return pages().filter((page) -> !page.endsWith("CHANGELOG.md"));
     }
 
     @ParameterizedTest
@@ -104,7 +107,7 @@ public class DocumentationTests {
     }
 
     @ParameterizedTest
-    @MethodSource("pages")
+    @MethodSource("pagesOfThisVersion")
     void namesOnlyPropertiesThatExist(Path page) {
         Set<String> known = knownProperties();
         assertThat(properties(page)
@@ -122,7 +125,7 @@ public class DocumentationTests {
             .flatMap((block) -> block.properties().stringPropertyNames().stream())
             .filter((name) -> name.startsWith("delayqueue"))
             .forEach(named::add);
-        named.removeAll(LOG_KEYS);
+        named.removeAll(OTHER_NAMES);
         return named.stream().map(DocumentationTests::ofAllListeners);
     }
 

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
 
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -43,6 +44,26 @@ class PublishedModulesTests {
     @ValueSource(strings = { "scripts/check-release", ".github/workflows/release.yml", "docs/internals/releasing.md" })
     void releasesHaveAllModules(String file) throws IOException {
         assertThat(read(file)).contains(jars()).contains("delayqueue-bom");
+    }
+
+    /** The starter brings delayqueue-autoconfigure. */
+    @Test
+    void theApiOfAllModulesIsCompared() throws IOException {
+        assertThat(read("scripts/check-api"))
+            .contains(jars().stream().filter((jar) -> !jar.equals("delayqueue-autoconfigure")).toList());
+        assertThat(read(".github/workflows/ci.yml")).contains("run: scripts/check-api");
+    }
+
+    @Test
+    void theSiteHasTheJavadocOfAllModules() throws IOException {
+        List<String> withClasses = jars().stream()
+            .filter((jar) -> Files.isDirectory(ROOT.resolve(jar).resolve("src/main/java")))
+            .toList();
+        assertThat(all(Pattern.compile("for module in (.*);"), read("scripts/site")))
+            .singleElement(InstanceOfAssertFactories.STRING)
+            .satisfies((modules) -> assertThat(modules.split(" ")).containsExactlyInAnyOrderElementsOf(withClasses));
+        assertThat(all(Pattern.compile("<a href=\"([\\w-]+)/index.html\">"), read("site/javadoc.html")))
+            .containsExactlyInAnyOrderElementsOf(withClasses);
     }
 
     private static List<String> jars() throws IOException {

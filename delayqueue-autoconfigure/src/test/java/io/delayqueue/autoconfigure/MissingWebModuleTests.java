@@ -26,7 +26,7 @@ class MissingWebModuleTests {
     void namesThePropertyAndTheDependency(String property, CapturedOutput output) {
         this.application.withPropertyValues(property + "=true").run((context) -> assertThat(context).hasNotFailed());
 
-        assertThat(output).contains(property + " is set", "Add the dependency io.delayqueue:delayqueue-web");
+        assertThat(output).contains(property + " is set", "Add the dependency delayqueue-web");
     }
 
     @Test

@@ -126,7 +126,7 @@ class DelayedScheduleTests {
     @Test
     void aScheduleOfAListenerWithSeveralQueuesNamesOne() {
         assertThatThrownBy(() -> start(SeveralQueues.class)).isInstanceOf(InvalidListenerException.class)
-            .hasMessageContaining("queue of @DelayedSchedule must be one of those of the listener");
+            .hasMessageContaining("@DelayedSchedule 'daily': queue is needed, as the listener has several");
     }
 
     @Test

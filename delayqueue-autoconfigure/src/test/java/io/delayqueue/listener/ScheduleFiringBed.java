@@ -67,8 +67,12 @@ abstract class ScheduleFiringBed {
     }
 
     void put(Node node) {
+        put(node, minutely());
+    }
+
+    void put(Node node, ScheduleDefinition definition) {
         new ScheduleChanger(node.schedules, OccurrenceEvents.NONE)
-            .put(QUEUE, minutely(), node.schedules.codec().write(minutely(), "{}"))
+            .put(QUEUE, definition, node.schedules.codec().write(definition, "{}"))
             .join();
         settle();
     }
@@ -184,7 +188,8 @@ abstract class ScheduleFiringBed {
                 return ScheduleFiringBed.this.store.schedules()
                     .fire(queue, node, List.of())
                     .thenApply((answer) -> new FireResult(answer.now(), answer.nextAt(), answer.firingNode(),
-                            answer.firedAt(), answer.count(), stale, this.hidesDue ? Map.of() : answer.due()));
+                            answer.firedAt(), answer.count(), stale, this.hidesDue ? Map.of() : answer.due(),
+                            Map.of()));
             }
             return ScheduleFiringBed.this.store.schedules().fire(queue, node, steps).thenCompose((answer) -> {
                 for (int i = 0; i < steps.size(); i++) {

@@ -141,6 +141,40 @@ class RedisDeclarationTests {
             .containsExactly("daily", "put");
     }
 
+    /**
+     * The declaration is recorded before the application finds that it does not apply.
+     */
+    @Test
+    void aScheduleThatACallHasPutIsNotRemovedByADeclarationThatEnds() {
+        declare(APP, Map.of("put", "one"));
+        store("put", "");
+
+        minutes(62, () -> assertThat(declare(APP, Map.of()).removed()).isEmpty());
+
+        assertThat(this.store.find(QUEUE, "put").join().state()).isNotNull();
+    }
+
+    @Test
+    void twentyDefinitionsOfAScheduleAreKept() {
+        for (int i = 0; i < 30; i++) {
+            declare("definition" + i);
+            this.clock.advance(Duration.ofSeconds(1));
+        }
+
+        try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
+            byte[] key = connection.keyCommands()
+                .keys("declarations-test:{*schedule-declarations".getBytes(StandardCharsets.UTF_8))
+                .iterator()
+                .next();
+            String declarations = new String(
+                    connection.hashCommands().hGet(key, "daily".getBytes(StandardCharsets.UTF_8)),
+                    StandardCharsets.UTF_8);
+            assertThat(declarations.split(" ")).hasSize(1 + 20)
+                .anyMatch((each) -> each.startsWith("definition29,"))
+                .noneMatch((each) -> each.startsWith("definition9,"));
+        }
+    }
+
     @Test
     void theLastScheduleOfAnApplicationIsRemoved() {
         declare(APP, Map.of("dropped", "one"));

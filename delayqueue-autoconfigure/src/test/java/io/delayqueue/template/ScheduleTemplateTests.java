@@ -135,6 +135,13 @@ class ScheduleTemplateTests {
     }
 
     @Test
+    void aScheduleThatBeginsAtTheEpochIsFired() {
+        assertThat(this.schedules.putIfAbsent(hourly(), Instant.MIN)).isTrue();
+
+        assertThat(status().nextAt()).isEqualTo(Instant.EPOCH.plus(HOUR));
+    }
+
+    @Test
     void aScheduleBeginsAtAGivenTimeThatIsAhead() {
         this.schedules.putIfAbsent(hourly(), now().plus(HOUR.multipliedBy(5)).plusMillis(1));
 
@@ -290,6 +297,18 @@ class ScheduleTemplateTests {
         });
         assertThat(status().nextAt()).isEqualTo(now().plus(HOUR));
         assertThat(status().sent()).isZero();
+    }
+
+    @Test
+    void eachTriggerSendsAnOccurrenceAlsoWithinAMillisecond() {
+        this.schedules.put(hourly());
+
+        this.schedules.trigger("hourly");
+        this.schedules.trigger("hourly");
+
+        assertThat(List.of(receive().id(), receive().id())).containsExactlyInAnyOrder(
+                "@hourly@%d-triggered".formatted(now().toEpochMilli()),
+                "@hourly@%d-triggered".formatted(now().toEpochMilli() + 1));
     }
 
     @Test

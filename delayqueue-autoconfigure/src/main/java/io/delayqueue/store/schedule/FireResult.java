@@ -20,9 +20,11 @@ import org.jspecify.annotations.Nullable;
  * @param outcomes the results of the steps, in their order
  * @param due schedules that are due after the steps, by their names, the one that has
  * been due for longest first
+ * @param upcoming if none is due, the schedules of {@code nextAt}, by their names; empty
+ * for a caller that does not fire the queue, or while another node fires first
  */
 public record FireResult(Instant now, @Nullable Instant nextAt, @Nullable String firingNode, @Nullable Instant firedAt,
-        long count, List<StepOutcome> outcomes, Map<String, ScheduleState> due) {
+        long count, List<StepOutcome> outcomes, Map<String, ScheduleState> due, Map<String, ScheduleState> upcoming) {
 
     /** Returns this result of a call without the last steps, which had no effect. */
     public FireResult followedByStale(int steps) {
@@ -32,7 +34,7 @@ public record FireResult(Instant now, @Nullable Instant nextAt, @Nullable String
         List<StepOutcome> all = new ArrayList<>(this.outcomes);
         all.addAll(Collections.nCopies(steps, StepOutcome.STALE));
         return new FireResult(this.now, this.nextAt, this.firingNode, this.firedAt, this.count, List.copyOf(all),
-                this.due);
+                this.due, this.upcoming);
     }
 
 }

@@ -17,9 +17,9 @@ import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Holds what a process needs for the schedules of one store: those that it declares, and
- * the queues in which it has declared or put some. It fires the schedules of these queues
- * even if it does not listen to them. Thread-safe.
+ * Holds the schedules that this process declares in one store, and the queues in which it
+ * has declared or put some. The process fires the schedules of these queues even if it
+ * does not listen to them. Thread-safe.
  */
 public final class LocalSchedules {
 
@@ -81,7 +81,7 @@ public final class LocalSchedules {
         return this.store;
     }
 
-    /** Lets all calls take another way to the store, if that supports schedules. */
+    /** Decorates the store, if that supports schedules. */
     public void wrapStore(UnaryOperator<ScheduleStore> wrapper) {
         if (this.store != ScheduleStore.NONE) {
             this.store = wrapper.apply(this.store);
@@ -169,7 +169,7 @@ public final class LocalSchedules {
         return () -> this.firing.remove(watcher);
     }
 
-    /** Fires the schedules of queues. */
+    /** Is notified of queues whose schedules this process fires. */
     public interface Watcher {
 
         /** Fires the schedules of a queue, and declares those of this application. */

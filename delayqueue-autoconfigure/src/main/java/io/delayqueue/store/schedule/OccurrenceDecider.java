@@ -148,11 +148,11 @@ final class OccurrenceDecider {
     }
 
     private ScheduleStep send(ScheduleState from, DoubleSupplier random) {
-        Position to = advanced(from.position());
-        Position here = trimmed(from.position());
+        Position to = isBacklogged(from.position()) ? new Position(after(from.next()), from.next(), 1).ended()
+                : advanced(from.position());
         String lastId = (this.definition.overlap() == OverlapPolicy.SKIP && from.last() != NONE)
                 ? OccurrenceIds.id(this.name, from.last()) : null;
-        String backlogId = (here.ahead() == this.definition.catchUpLimit()) ? OccurrenceIds.id(this.name, here.tail())
+        String backlogId = (from.ahead() >= this.definition.catchUpLimit()) ? OccurrenceIds.id(this.name, from.tail())
                 : null;
         return ScheduleStep.send(this.name, from, to,
                 new Occurrence(message(from, to.next(), random), validUntil(from.next()), lastId, backlogId));
@@ -193,20 +193,22 @@ final class OccurrenceDecider {
         return (until == Long.MAX_VALUE - 1 || until == Long.MAX_VALUE) ? null : until;
     }
 
+    /**
+     * Returns whether occurrences after the tail were skipped as the queue held it, or
+     * the limit was reduced. Then the tail stays until one is sent, with which another
+     * count begins: an occurrence between them may never have been sent.
+     */
+    private boolean isBacklogged(Position position) {
+        return position.ahead() > this.definition.catchUpLimit();
+    }
+
     /** Returns the position of the following occurrence. */
     private Position advanced(Position from) {
         long next = after(from.next());
-        return (next == NONE) ? new Position(NONE, NONE, 0)
-                : trimmed(new Position(next, from.tail(), from.ahead() + 1));
-    }
-
-    /** Moves the tail so that it is {@code catchUpLimit} occurrences behind at most. */
-    private Position trimmed(Position position) {
-        Position trimmed = position;
-        while (trimmed.ahead() > this.definition.catchUpLimit()) {
-            trimmed = new Position(trimmed.next(), after(trimmed.tail()), trimmed.ahead() - 1);
+        if (isBacklogged(from) || from.ahead() < this.definition.catchUpLimit()) {
+            return new Position(next, from.tail(), isBacklogged(from) ? from.ahead() : from.ahead() + 1).ended();
         }
-        return trimmed;
+        return new Position(next, after(from.tail()), from.ahead()).ended();
     }
 
 }

@@ -108,13 +108,16 @@ public final class ScheduleChanger {
     /**
      * Adds a schedule, unless there is one of that name.
      * @param stored the definition as {@link DefinitionCodec} writes it
-     * @param from the first occurrence is the first time that is not before it
+     * @param from the first occurrence is the first time that is not before it, and after
+     * the epoch
      */
     public CompletableFuture<Boolean> putIfAbsent(QueueName queue, ScheduleDefinition definition, String stored,
             Instant from) {
+        // A time of 0 ms stands for none.
+        Instant first = from.isAfter(Instant.EPOCH) ? from : Instant.EPOCH.plusMillis(1);
         return change(queue, definition.name(), taking(),
                 (found) -> (found.state() != null) ? new Decision<>(false, null)
-                        : new Decision<>(true, created(definition, "", stored, found.now(), from.minusNanos(1))));
+                        : new Decision<>(true, created(definition, "", stored, found.now(), first.minusNanos(1))));
     }
 
     /**
@@ -262,8 +265,10 @@ public final class ScheduleChanger {
     /**
      * Returns the message of an occurrence that is due now, in addition to those of the
      * times; empty if there is no such schedule.
+     * @param offset milliseconds that are added to its nominal time, as the queue holds
+     * the message of another call
      */
-    public CompletableFuture<Optional<NewMessage>> trigger(QueueName queue, String name) {
+    public CompletableFuture<Optional<NewMessage>> trigger(QueueName queue, String name, int offset) {
         return this.schedules.store().find(queue, name).thenApplyAsync((found) -> {
             ScheduleState state = found.state();
             if (state == null) {
@@ -271,7 +276,7 @@ public final class ScheduleChanger {
             }
             DefinitionCodec codec = this.schedules.codec();
             ScheduleDefinition definition = requireReadable(queue, name, state);
-            long now = found.now().toEpochMilli();
+            long now = found.now().toEpochMilli() + offset;
             byte[] envelope = codec.envelope(DefinitionCodec.payload(state.definition()),
                     OccurrenceIds.headers(state.last(), state.next()));
             return Optional

@@ -6,6 +6,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.delayqueue.ScheduleDefinition;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  * none was
  * @param tail the nominal time of the occurrence that precedes {@code next} by
  * {@code ahead} occurrences
- * @param ahead 0 to the catch-up limit
+ * @param ahead 0 to the catch-up limit; more, such as {@link #BACKLOGGED}, if occurrences
+ * after the tail were skipped as the queue holds it
  * @param sent how many occurrences were sent
  * @param paused whether occurrences are skipped
  * @param owner the application that declares it, encoded; empty if a call has put it
@@ -28,6 +31,9 @@ public record ScheduleState(long generation, long next, long last, long tail, in
 
     /** Stands for a time or a generation that does not exist. */
     public static final long NONE = 0;
+
+    /** Stands for {@link #ahead} after a skip as the queue holds the tail. */
+    public static final int BACKLOGGED = ScheduleDefinition.MAX_CATCH_UP_LIMIT + 1;
 
     /** Stands for a stored state that is not readable; it can be replaced and removed. */
     public static final ScheduleState UNREADABLE = new ScheduleState(NONE, NONE, NONE, NONE, 0, 0, false, "", "");
@@ -129,6 +135,11 @@ public record ScheduleState(long generation, long next, long last, long tail, in
         /** Returns the position of a schedule that begins with an occurrence. */
         public static Position beginning(long next) {
             return new Position(next, next, 0);
+        }
+
+        /** Returns this position, without a tail if there is no next occurrence. */
+        Position ended() {
+            return (this.next == NONE) ? new Position(NONE, NONE, 0) : this;
         }
 
     }

@@ -63,8 +63,9 @@ public interface ScheduleStore {
     };
 
     /**
-     * Applies steps, each atomically, and returns the schedules that are due after them.
-     * Applies all steps of which no other node was first.
+     * Applies steps, each atomically, and returns the schedules that are due after them,
+     * or to the firing node those that are due next. Applies all steps of which no other
+     * node was first.
      * @param node the calling node, which fires first from then on if at least one step
      * was applied; {@code null} for a caller that does not fire the queue
      * @param steps at most {@link #BATCH_LIMIT}; several of one schedule are applied in

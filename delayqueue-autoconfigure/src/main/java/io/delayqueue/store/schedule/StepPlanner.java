@@ -10,9 +10,9 @@ import java.util.function.DoubleSupplier;
 import io.delayqueue.store.MessageStore;
 
 /**
- * Decides about the due occurrences of schedules: which are sent, and which are skipped
- * for which reason. Calls nothing, so a decision depends only on the state that was read
- * and its time. Thread-safe.
+ * Computes the steps of one call from the states of several schedules. Does not call the
+ * store: the steps depend on these states, their time, the misfire threshold and the
+ * random jitter alone. Thread-safe.
  */
 public final class StepPlanner {
 

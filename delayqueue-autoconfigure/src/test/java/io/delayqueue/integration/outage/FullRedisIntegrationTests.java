@@ -12,6 +12,9 @@ import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
+import io.delayqueue.ScheduleChangeResult;
+import io.delayqueue.ScheduleDefinition;
+import io.delayqueue.ScheduleOperations;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.fixtures.LogCount;
 import io.delayqueue.fixtures.application.Application;
@@ -119,6 +122,22 @@ class FullRedisIntegrationTests {
             assertThat(queue.statistics("orders")).isEqualTo(new QueueStatistics("orders", 0, 0, 0, 1, null));
             assertThat(queue.deadLetters("orders").purgeAll()).isEqualTo(1);
             assertThat(this.applications.keys(redis)).isEmpty();
+            this.applications.close();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
+    void schedulesArePausedAndRemoved(RedisBinary binary) {
+        try (RedisServer redis = RedisServer.start(binary)) {
+            ScheduleOperations schedules = this.applications.withoutHandler(redis).queue().schedules("orders");
+            schedules.put(ScheduleDefinition.cron("daily", "@daily").build());
+            fill(redis);
+
+            assertThat(schedules.pause("daily")).isEqualTo(ScheduleChangeResult.DONE);
+            assertThat(schedules.resume("daily")).isEqualTo(ScheduleChangeResult.DONE);
+            assertThat(schedules.remove("daily")).isEqualTo(ScheduleChangeResult.DONE);
+            assertThat(schedules.find("daily")).isEmpty();
             this.applications.close();
         }
     }

@@ -23,10 +23,12 @@ import io.delayqueue.fixtures.ManualClock;
 import io.delayqueue.fixtures.redis.ConnectionFactories;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.store.ScheduleValues;
 import io.delayqueue.fixtures.store.KeyInvariants;
 import io.delayqueue.fixtures.store.PinnedTimeRunner;
 import io.delayqueue.redis.RedisMessageInspector;
 import io.delayqueue.redis.RedisMessageStore;
+import io.delayqueue.redis.RedisScheduleStore;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.script.RedisKeys;
 import io.delayqueue.store.ClaimRequest;
@@ -40,6 +42,8 @@ import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.schedule.ScheduleChange;
+import io.delayqueue.store.schedule.ScheduleStep;
 import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.protocol.CommandType;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -202,6 +206,8 @@ class ForbiddenCommandTests {
             test.store.deadLetter(leases.get(0), new DeadLetterRequest("boom", true, Instant.EPOCH)).join();
             return leases;
         }, (test, leases) -> test.store.redrive(HOME, leases.get(0).deadLetterId()).join()));
+        all.put("an occurrence of a group is sent", new Transition((test) -> test.scheduled(),
+                (test, none) -> test.fire(ScheduleValues.sendDetailed(ScheduleValues.fresh()))));
         all.put("dead letters are purged", new Transition((test) -> {
             List<Lease> leases = test.leased(plain("a", 0));
             test.store.deadLetter(leases.get(0), new DeadLetterRequest("boom", true, Instant.EPOCH)).join();
@@ -369,6 +375,17 @@ class ForbiddenCommandTests {
     private List<Lease> leased(NewMessage... messages) {
         send(messages);
         return claim().messages().stream().map(ClaimedMessage::lease).toList();
+    }
+
+    private List<Lease> scheduled() {
+        new RedisScheduleStore(this.redis)
+            .change(QUEUE.queue(), new ScheduleChange(ScheduleValues.NAME, null, ScheduleValues.fresh(), null, null))
+            .join();
+        return List.of();
+    }
+
+    private void fire(ScheduleStep step) {
+        new RedisScheduleStore(this.redis).fire(QUEUE.queue(), "node", List.of(step)).join();
     }
 
     private ClaimResult claim() {

@@ -23,7 +23,9 @@ import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.fixtures.store.KeyInvariants;
 import io.delayqueue.fixtures.store.PinnedTimeRunner;
+import io.delayqueue.fixtures.store.ScheduleValues;
 import io.delayqueue.redis.RedisMessageStore;
+import io.delayqueue.redis.RedisScheduleStore;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.script.RedisScript;
 import io.delayqueue.redis.script.RedisScripts;
@@ -41,6 +43,8 @@ import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.UnstartedLease;
 import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.schedule.ScheduleChange;
+import io.delayqueue.store.schedule.ScheduleState;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -124,6 +128,24 @@ class RedisLargeMessagesTests {
             }
 
         };
+    }
+
+    @Test
+    void aCallThatFiresReturnsAMebibyteOfDueSchedules() {
+        RedisScheduleStore schedules = new RedisScheduleStore(this.redis);
+        String definition = "{}\n\"%s\"".formatted("x".repeat(LARGE));
+        for (int i = 0; i < MESSAGES; i++) {
+            ScheduleState state = ScheduleValues.fresh();
+            schedules
+                .change(QUEUE.queue(),
+                        new ScheduleChange("s" + i, null,
+                                new ScheduleState(state.generation(), state.next(), 0, state.tail(), 0, 0, false, "",
+                                        definition),
+                                null, null))
+                .join();
+        }
+
+        assertThat(schedules.fire(QUEUE.queue(), "node", List.of()).join().due()).hasSize(1 + MEBIBYTE / LARGE);
     }
 
     @Test

@@ -179,6 +179,20 @@ class StepPlannerTests {
     }
 
     @Test
+    void anotherCountBeginsWithTheFirstOccurrenceThatIsSentAfterABacklog() {
+        ScheduleState state = hourly((builder) -> builder.catchUpLimit(2));
+        ScheduleState backlogged = state
+            .skipped(new Position(hour(3).toEpochMilli(), hour(0).toEpochMilli(), ScheduleState.BACKLOGGED));
+
+        ScheduleStep step = plan(backlogged, HOUR.multipliedBy(3)).get(0);
+
+        assertThat(step.occurrence().backlogId()).isEqualTo(OccurrenceIds.id("hourly", hour(0).toEpochMilli()));
+        assertThat(step.to()).isEqualTo(new Position(hour(4).toEpochMilli(), hour(3).toEpochMilli(), 1));
+        assertThat(plan(backlogged.paused(true), HOUR.multipliedBy(3)).get(0).to())
+            .isEqualTo(new Position(hour(4).toEpochMilli(), hour(0).toEpochMilli(), ScheduleState.BACKLOGGED));
+    }
+
+    @Test
     void occurrencesAreAGroupIfTheyQueue() {
         ScheduleState state = hourly((builder) -> builder.overlap(OverlapPolicy.QUEUE));
 

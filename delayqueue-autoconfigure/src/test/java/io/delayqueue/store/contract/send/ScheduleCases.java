@@ -105,9 +105,9 @@ public abstract class ScheduleCases extends StoreCases {
         put(null, fresh());
 
         assertThat(fire())
-            .isEqualTo(new FireResult(at(0), instant(0), null, null, 1, List.of(), Map.of(NAME, fresh())));
-        assertThat(fire(send(fresh())))
-            .isEqualTo(new FireResult(at(0), instant(1), NODE, at(0), 1, List.of(StepOutcome.SENT), Map.of()));
+            .isEqualTo(new FireResult(at(0), instant(0), null, null, 1, List.of(), Map.of(NAME, fresh()), Map.of()));
+        assertThat(fire(send(fresh()))).isEqualTo(new FireResult(at(0), instant(1), NODE, at(0), 1,
+                List.of(StepOutcome.SENT), Map.of(), Map.of(NAME, sent(fresh(), 1))));
         assertThat(find().state()).isEqualTo(sent(fresh(), 1));
         assertThat(this.dq.claim().messages()).singleElement().satisfies((message) -> {
             assertThat(message.lease().id()).isEqualTo(id(0));
@@ -136,8 +136,8 @@ public abstract class ScheduleCases extends StoreCases {
         put(null, fresh());
 
         assertThat(fire("node1", send(fresh())).outcomes()).containsExactly(StepOutcome.SENT);
-        assertThat(fire("node2", send(fresh())))
-            .isEqualTo(new FireResult(at(0), instant(1), "node1", at(0), 1, List.of(StepOutcome.STALE), Map.of()));
+        assertThat(fire("node2", send(fresh()))).isEqualTo(
+                new FireResult(at(0), instant(1), "node1", at(0), 1, List.of(StepOutcome.STALE), Map.of(), Map.of()));
         assertThat(this.dq.drained()).containsExactly(id(0));
         assertThat(fire("node2", send(fresh())).outcomes()).containsExactly(StepOutcome.STALE);
         assertThat(this.dq.drained()).isEmpty();
@@ -182,8 +182,8 @@ public abstract class ScheduleCases extends StoreCases {
         ScheduleState state = sent(fresh(), 1);
         this.dq.advance(MINUTE.minusNanos(1_000));
 
-        assertThat(fire(send(state)))
-            .isEqualTo(new FireResult(at(59.999999), instant(1), NODE, at(0), 1, List.of(StepOutcome.EARLY), Map.of()));
+        assertThat(fire(send(state))).isEqualTo(new FireResult(at(59.999999), instant(1), NODE, at(0), 1,
+                List.of(StepOutcome.EARLY), Map.of(), Map.of(NAME, state)));
         this.dq.advance(Duration.ofNanos(1_000));
         assertThat(fire(send(state)).outcomes()).containsExactly(StepOutcome.SENT);
     }
@@ -305,6 +305,8 @@ public abstract class ScheduleCases extends StoreCases {
 
         assertThat(fire(send(state, null, null, id(0))).outcomes())
             .containsExactly(StepOutcome.skipped(SkipReason.BACKLOG));
+        assertThat(find().state().tail()).isEqualTo(fresh().tail());
+        assertThat(find().state().ahead()).isEqualTo(ScheduleState.BACKLOGGED);
     }
 
     @Test
@@ -406,8 +408,8 @@ public abstract class ScheduleCases extends StoreCases {
 
         assertThat(fire(ScheduleStep.postpone(NAME, fresh().paused(true))).outcomes())
             .containsExactly(StepOutcome.STALE);
-        assertThat(fire(ScheduleStep.postpone(NAME, fresh())))
-            .isEqualTo(new FireResult(at(0), instant(1), null, null, 2, List.of(StepOutcome.POSTPONED), Map.of()));
+        assertThat(fire(ScheduleStep.postpone(NAME, fresh()))).isEqualTo(new FireResult(at(0), instant(1), null, null,
+                2, List.of(StepOutcome.POSTPONED), Map.of(), Map.of(NAME, fresh())));
 
         assertThat(find().state()).isEqualTo(fresh());
         ScheduleCursor next = this.contract.schedules().list(QUEUE.queue(), null, 1).join().next();
@@ -466,6 +468,20 @@ public abstract class ScheduleCases extends StoreCases {
         assertThat(firing.nextAt()).isNull();
         assertThat(firing.due()).isEmpty();
         assertThat(firing.count()).isOne();
+    }
+
+    @Test
+    void thoseOfTheNextTimeAreReturnedToTheFiringNodeAlone() {
+        put(null, fresh());
+        change(new ScheduleChange("next", null, fresh().skipped(position(1)), null, null));
+        change(new ScheduleChange("later", null, fresh().skipped(position(2)), null, null));
+
+        assertThat(fire().upcoming()).isEmpty(); // One is due.
+        assertThat(fire(send(fresh())).upcoming()).containsOnlyKeys(NAME, "next");
+        assertThat(fire("node2").upcoming()).isEmpty();
+        assertThat(this.contract.schedules().resign(QUEUE.queue(), NODE).join()).isTrue();
+        assertThat(fire("node2").upcoming()).containsOnlyKeys(NAME, "next");
+        assertThat(fire((String) null).upcoming()).isEmpty();
     }
 
     @Test
