@@ -13,7 +13,7 @@ const javadoc = process.env.SITE_JAVADOC;
 
 const pages = {
   'Use': ['getting-started', 'guarantees', 'configuration', 'schedules', 'testing', 'forwarding', 'http-api', 'migrate'],
-  'Operate': ['dashboard', 'operations', 'redis-loss', 'integrity'],
+  'Operate': ['dashboard', 'operations', 'redis-loss', 'integrity', 'upgrading'],
   'Understand': ['how-it-works', 'performance', 'comparison', 'support', 'glossary']
 };
 
