@@ -14,7 +14,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.context.annotation.Import;
+import org.springframework.test.context.ContextConfiguration;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
@@ -25,6 +27,13 @@ import static org.assertj.core.api.Assertions.assertThat;
  * real time that it takes.
  */
 class DailyScheduleTests {
+
+    /** Declares no other listener, as each would be polled at each stop. */
+    @SpringBootConfiguration(proxyBeanMethods = false)
+    @Import(Reports.class)
+    static class Application {
+
+    }
 
     abstract static class Year {
 
@@ -56,14 +65,14 @@ class DailyScheduleTests {
 
     @Nested
     @DelayQueueTest(useDefaultFilters = false)
-    @Import(Reports.class)
+    @ContextConfiguration(classes = Application.class)
     class Memory extends Year {
 
     }
 
     @Nested
     @DelayQueueTest(useDefaultFilters = false, store = TestStoreType.REDIS)
-    @Import(Reports.class)
+    @ContextConfiguration(classes = Application.class)
     @Tag("server")
     class Redis62 extends Year {
 
@@ -76,7 +85,7 @@ class DailyScheduleTests {
 
     @Nested
     @DelayQueueTest(useDefaultFilters = false, store = TestStoreType.REDIS)
-    @Import(Reports.class)
+    @ContextConfiguration(classes = Application.class)
     @Tag("matrix")
     class Redis70 extends Year {
 
