@@ -14,7 +14,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.beans.factory.annotation.Autowired;
-import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.context.annotation.Import;
 import org.springframework.test.context.ContextConfiguration;
 import org.springframework.test.context.DynamicPropertyRegistry;
@@ -28,8 +27,10 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 class DailyScheduleTests {
 
-    /** Declares no other listener, as each would be polled at each stop. */
-    @SpringBootConfiguration(proxyBeanMethods = false)
+    /**
+     * Declares no other listener, as each would be polled at each stop. No annotation
+     * makes it a component, so the application of the other tests does not find it.
+     */
     @Import(Reports.class)
     static class Application {
 
