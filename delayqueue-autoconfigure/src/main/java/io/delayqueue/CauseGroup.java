@@ -43,7 +43,7 @@ public record CauseGroup(String key, String text) {
      * that this library gave. Its text quotes no payload.
      */
     public static CauseGroup ofType(String cause) {
-        return named(TYPE, CauseMasking.masked(cause));
+        return named(TYPE, CauseMasking.masked(line(cause)));
     }
 
     /** Returns whether a text has the form of a {@link #key()}. */

@@ -6,6 +6,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -36,6 +37,16 @@ class CauseGroupTests {
         assertThat(CauseGroup.ofType("whatever a consumer wrote").text()).isEqualTo("(masked)");
         assertThat(CauseGroup.isKey(one.key())).isTrue();
         assertThat(CauseGroup.isOfType(one.key())).isFalse();
+    }
+
+    /** Groups are counted by first lines, and filters compare whole causes. */
+    @ParameterizedTest
+    @ValueSource(strings = { "expired", "The handler gave no reason", "java.lang.IllegalStateException", "no type" })
+    void aGroupOfATypeContainsCausesOfMoreLines(String line) {
+        CauseGroup group = CauseGroup.ofType(line);
+
+        assertThat(CauseGroup.contains(group.key(), line + "\n\tat com.example.Shop")).isTrue();
+        assertThat(CauseGroup.ofType(line + "\ncard 4111").text()).isEqualTo(group.text());
     }
 
     @Test
