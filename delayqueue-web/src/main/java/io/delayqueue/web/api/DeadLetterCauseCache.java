@@ -52,7 +52,7 @@ final class DeadLetterCauseCache {
 
     private synchronized Entry knownOr(Key key, Entry mine) {
         Entry known = this.entries.get(key);
-        if (known != null && mine.at() - known.at() < MAX_AGE) {
+        if (known != null && (!known.causes().isDone() || mine.at() - known.at() < MAX_AGE)) {
             return known;
         }
         this.entries.remove(key);

@@ -11,7 +11,6 @@ import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DeadLetterPage;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.QueueName;
-import io.delayqueue.QueueName;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.admin.DeadLetterCauses;
 import io.delayqueue.admin.DelayQueueInspector;
