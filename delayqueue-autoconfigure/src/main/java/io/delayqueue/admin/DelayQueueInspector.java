@@ -158,7 +158,8 @@ public interface DelayQueueInspector {
 
     /**
      * Finds the messages and dead letters that have an id, in all listed queues, part by
-     * part. A part takes about 150 ms. Queues that cannot be read are reported.
+     * part. A part takes about 150 ms, and at most {@value #MAX_QUEUES} queues. Queues
+     * that cannot be read are reported.
      * @param id the id of a message
      * @param cursor {@link IdSearchPage#nextCursor()} of the previous part; {@code null}
      * for the first one

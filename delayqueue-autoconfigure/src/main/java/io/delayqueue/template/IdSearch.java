@@ -10,6 +10,7 @@ import io.delayqueue.DelayQueueException;
 import io.delayqueue.MessageState;
 import io.delayqueue.QueueName;
 import io.delayqueue.admin.DeadLetterSummary;
+import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.admin.IdMatch;
 import io.delayqueue.admin.IdMatch.Kind;
 import io.delayqueue.admin.IdSearchPage;
@@ -68,7 +69,8 @@ final class IdSearch {
                 return new IdSearchPage(matches, searched, unread, null);
             }
             after = names.get(names.size() - 1);
-            if (System.nanoTime() - begin > QueueScanner.PART.toNanos()) {
+            if (searched.size() + unread.size() + AT_ONCE > DelayQueueInspector.MAX_QUEUES
+                    || System.nanoTime() - begin > QueueScanner.PART.toNanos()) {
                 return new IdSearchPage(matches, searched, unread, after);
             }
         }

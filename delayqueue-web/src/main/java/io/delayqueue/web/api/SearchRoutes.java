@@ -9,6 +9,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.admin.IdMatch;
 import io.delayqueue.admin.IdSearchPage;
@@ -71,26 +72,39 @@ public final class SearchRoutes {
                 .put("kind", match.kind().name())
                 .put("deadLetterId", match.deadLetterId())
                 .put("deadLetteredAt", ApiViews.time(match.deadLetteredAt()))));
-        ended(id, page).forEach((queue) -> matches.add(ApiViews.object()
-            .put("queue", queue)
-            .put("kind", "ENDED")
-            .putNull("deadLetterId")
-            .putNull("deadLetteredAt")));
+        List<String> ended = ended(id, page);
+        if (ended != null) {
+            ended.forEach((queue) -> matches.add(ApiViews.object()
+                .put("queue", queue)
+                .put("kind", "ENDED")
+                .putNull("deadLetterId")
+                .putNull("deadLetteredAt")));
+        }
         ArrayNode unread = json.putArray("unread");
         page.unread().forEach(unread::add);
-        return Responses.json(json.put("searched", page.queues().size()).put("nextCursor", page.nextCursor()));
+        return Responses.json(json.put("searched", page.queues().size())
+            .put("historyUnread", ended == null)
+            .put("nextCursor", page.nextCursor()));
     }
 
-    /** Returns the queues of which only the history knows the id. */
-    private List<String> ended(String id, IdSearchPage page) {
+    /**
+     * Returns the queues of which only the history knows the id; {@code null} if its
+     * database does not answer, which must not hide what Redis holds.
+     */
+    private @Nullable List<String> ended(String id, IdSearchPage page) {
         if (this.history == null) {
             return List.of();
         }
         Set<String> present = page.matches().stream().map(IdMatch::queue).collect(Collectors.toSet());
-        List<String> queues = new ArrayList<>(
-                this.history.queuesOf(id, Stream.concat(page.queues().stream(), page.unread().stream()).toList()));
-        queues.removeAll(present);
-        return queues;
+        try {
+            List<String> queues = new ArrayList<>(
+                    this.history.queuesOf(id, Stream.concat(page.queues().stream(), page.unread().stream()).toList()));
+            queues.removeAll(present);
+            return queues;
+        }
+        catch (StoreUnavailableException ex) {
+            return null;
+        }
     }
 
     private ServerResponse scan(ApiRequest request) {

@@ -1,8 +1,10 @@
 package io.delayqueue.web.api;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueException.Effect;
@@ -17,12 +19,14 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import tools.jackson.databind.JsonNode;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 /** Tests the answers of the history, and the authorities that they need. */
 @Tag("server")
@@ -81,10 +85,46 @@ class HistoryRoutesTests {
         assertThat(reply.detail()).contains("delayqueue.journal.mode");
     }
 
+    /**
+     * A queue that holds the id, waiting or as a dead letter, has a match of its own
+     * kind.
+     */
+    @Test
+    void aSearchFindsAnIdThatHasEndedInEachQueueThatNoLongerHoldsIt() {
+        for (String queue : List.of("ended-a", "ended-b", "holds-it", "never-had-it")) {
+            String id = queue.equals("holds-it") ? "e-1" : "other";
+            server.operations().send(queue, id, "x", Duration.ofHours(1));
+        }
+        RecordingApplication.queues = Set.of("ended-a", "ended-b", "holds-it", "of-another-application");
+
+        JsonNode found = server.call("view", "GET", ApiServer.PATH + "/search?id=e-1", null).json();
+
+        assertThat(found.path("matches"))
+            .extracting((match) -> match.path("queue").asString(), (match) -> match.path("kind").asString())
+            .containsExactlyInAnyOrder(tuple("holds-it", "SCHEDULED"), tuple("ended-a", "ENDED"),
+                    tuple("ended-b", "ENDED"));
+        assertThat(found.path("historyUnread").booleanValue()).isFalse();
+        assertThat(ApiServer.shared().get(ApiServer.PATH + "/search?id=e-1").json().path("historyUnread").isBoolean())
+            .isTrue();
+    }
+
+    @Test
+    void aSearchWhileTheDatabaseIsAwayFindsWhatRedisHolds() {
+        server.operations().send("present", "away", "x", Duration.ofHours(1));
+
+        Reply found = server.get(ApiServer.PATH + "/search?id=away");
+
+        assertThat(found.status()).isEqualTo(200);
+        assertThat(found.json().at("/matches/0/queue").asString()).isEqualTo("present");
+        assertThat(found.json().path("historyUnread").booleanValue()).isTrue();
+    }
+
     /** Has the same history of each message. */
     @Configuration(proxyBeanMethods = false)
     @Import(ApiServer.Application.class)
     static class RecordingApplication {
+
+        static volatile Set<String> queues = Set.of();
 
         @Bean
         MessageHistory messageHistory() {
@@ -102,8 +142,11 @@ class HistoryRoutesTests {
                 }
 
                 @Override
-                public List<String> queuesOf(String id, Collection<String> queues) {
-                    return List.copyOf(queues);
+                public List<String> queuesOf(String id, Collection<String> asked) {
+                    if (id.equals("away")) {
+                        throw new StoreUnavailableException("away", Effect.NONE, null);
+                    }
+                    return asked.stream().filter(queues::contains).toList();
                 }
 
                 @Override

@@ -9,6 +9,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.admin.HistoryEntry;
@@ -96,6 +97,29 @@ class HistoryTableTests {
         assertThat(table.read(QUEUE, "42", MessageHistory.MAX_ENTRIES)).hasSize(MessageHistory.MAX_ENTRIES);
         assertThat(table.delete(QUEUE, "42")).isEqualTo(2500);
         assertThat(rows()).isEqualTo(2);
+    }
+
+    /** A search asks for a thousand queues at a time. */
+    @EachDatabase
+    void theQueuesOfAnIdAreThoseAskedForInTheNamespace(ShopDatabase database) {
+        HistoryTable table = create(database);
+        table.insert(List.of(row("42", OLD), row("42", Duration.ZERO), row("421", Duration.ZERO)), false);
+        table.insert(List.of("receipts", "invoices", "not-asked")
+            .stream()
+            .map((queue) -> new HistoryRow(new QueueName(queue), queue.equals("invoices") ? "A42" : "42",
+                    System.nanoTime(), Event.HANDLED, null, null))
+            .toList(), false);
+        table("other").insert(
+                List.of(new HistoryRow(new QueueName("q-7"), "42", System.nanoTime(), Event.HANDLED, null, null)),
+                false);
+        List<String> asked = Stream
+            .concat(Stream.of("orders", "receipts", "invoices"), IntStream.range(0, 997).mapToObj((i) -> "q-" + i))
+            .toList();
+
+        assertThat(asked).hasSize(1000);
+        assertThat(table.queuesOf("42", asked)).containsExactlyInAnyOrder("orders", "receipts");
+        assertThat(table.queuesOf("A42", asked)).containsExactly("invoices");
+        assertThat(table.queuesOf("a42", asked)).as("ids are case-sensitive").isEmpty();
     }
 
     /** A batch of rows is more than one statement, and one transaction. */

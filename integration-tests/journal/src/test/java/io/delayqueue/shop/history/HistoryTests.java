@@ -138,6 +138,10 @@ class HistoryTests {
             });
         assertThat(transitions(ORDERS, "43")).isEmpty();
         assertThat(transitions(RETURNS, "42")).isEmpty();
+        assertThat(this.queue.find(ORDERS, "42")).isEmpty();
+        assertThat(this.history.queuesOf("42", List.of(RETURNS, ORDERS, "never-used"))).containsExactly(ORDERS);
+        assertThat(this.history.queuesOf("43", List.of(RETURNS, ORDERS))).isEmpty();
+        assertThat(this.history.queuesOf("42", List.of())).isEmpty();
     }
 
     @EachDatabase
