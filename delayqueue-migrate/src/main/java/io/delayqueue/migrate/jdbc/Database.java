@@ -9,6 +9,7 @@ import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLRecoverableException;
 import java.sql.SQLTransientException;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Properties;
@@ -29,6 +30,12 @@ final class Database implements AutoCloseable {
      * that PostgreSQL has ended since their transaction was idle for too long.
      */
     private static final List<String> PASSING_STATES = List.of("40", "08", "57", "25P03");
+
+    /**
+     * The code of MariaDB and MySQL for a lock that was not free in time. A poller may
+     * hold it for as long as it works on a row.
+     */
+    private static final int LOCK_WAIT_TIMEOUT = 1205;
 
     private final String url;
 
@@ -97,6 +104,9 @@ final class Database implements AutoCloseable {
 
     static boolean isPassing(SQLException failure) {
         String state = failure.getSQLState();
+        if ("HY000".equals(state) && failure.getErrorCode() == LOCK_WAIT_TIMEOUT) {
+            return true;
+        }
         return failure instanceof SQLTransientException || failure instanceof SQLRecoverableException
                 || failure instanceof SQLNonTransientConnectionException
                 || (state != null && PASSING_STATES.stream().anyMatch(state::startsWith));
@@ -104,10 +114,16 @@ final class Database implements AutoCloseable {
 
     /** Returns the end of a query that limits its rows. */
     static String limit(Connection connection, int rows) throws SQLException {
-        String product = product(connection);
-        return (product.contains("mysql") || product.contains("mariadb")) ? " LIMIT " + rows
-                : product.contains("microsoft") ? " OFFSET 0 ROWS FETCH FIRST " + rows + " ROWS ONLY"
-                        : " FETCH FIRST " + rows + " ROWS ONLY";
+        return limit(connection, 0, rows);
+    }
+
+    /** Returns the end of a query that passes over rows and limits the others. */
+    static String limit(Connection connection, long offset, int rows) throws SQLException {
+        if (isMySql(connection)) {
+            return " LIMIT %d OFFSET %d".formatted(rows, offset);
+        }
+        boolean passes = offset > 0 || product(connection).contains("microsoft");
+        return (passes ? " OFFSET %d ROWS".formatted(offset) : "") + " FETCH FIRST %d ROWS ONLY".formatted(rows);
     }
 
     /** Returns the type of columns that hold payloads. */
@@ -116,10 +132,25 @@ final class Database implements AutoCloseable {
         if (product.contains("postgres")) {
             return "BYTEA";
         }
-        if (product.contains("mysql") || product.contains("mariadb")) {
+        if (isMySql(connection)) {
             return "LONGBLOB";
         }
         return product.contains("microsoft") ? "VARBINARY(MAX)" : "BLOB";
+    }
+
+    /**
+     * Returns the end of a statement that creates a table. The defaults of MariaDB and
+     * MySQL may be an engine without transactions, a character set without most
+     * characters, and a collation in which names are equal that differ in case.
+     */
+    static String tableOptions(Connection connection) throws SQLException {
+        return isMySql(connection) ? " ENGINE=InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin" : "";
+    }
+
+    /** Returns whether the database is MariaDB or MySQL. */
+    static boolean isMySql(Connection connection) throws SQLException {
+        String product = product(connection);
+        return product.contains("mysql") || product.contains("mariadb");
     }
 
     private static String product(Connection connection) throws SQLException {
@@ -156,6 +187,25 @@ final class Database implements AutoCloseable {
             }
             return statement.executeBatch();
         }
+    }
+
+    /**
+     * Runs a statement for each list of arguments, and returns which of them have changed
+     * a row.
+     * @throws IllegalArgumentException if the driver does not return that
+     */
+    static BitSet changedByEach(Connection connection, String sql, List<Object[]> arguments) throws SQLException {
+        int[] numbers = updateEach(connection, sql, arguments);
+        BitSet changed = new BitSet();
+        for (int i = 0; i < numbers.length; i++) {
+            if (numbers[i] < 0) {
+                throw new IllegalArgumentException("--source-url is not valid: with its settings the driver does not "
+                        + "return how many rows each statement of a batch changes. Remove those that rewrite batches, "
+                        + "such as useBulkStmts");
+            }
+            changed.set(i, numbers[i] > 0);
+        }
+        return changed;
     }
 
     /** Reads rows. */

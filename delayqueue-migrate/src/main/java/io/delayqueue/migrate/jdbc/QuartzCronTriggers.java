@@ -4,6 +4,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -135,18 +136,12 @@ final class QuartzCronTriggers {
         if (found.size() < page.size()) {
             this.positions.put(jobClass, found.get(found.size() - 1).trigger());
         }
-        int[] changed = Database.updateEach(connection, this.sql.apply(CLAIM), found.stream().map((each) -> {
+        BitSet changed = Database.changedByEach(connection, this.sql.apply(CLAIM), found.stream().map((each) -> {
             QuartzTrigger trigger = each.trigger();
             return new Object[] { scheduler, trigger.name(), trigger.group(), trigger.due(), scheduler, trigger.name(),
                     trigger.group(), each.expression(), each.zone() };
         }).toList());
-        List<QuartzCronTrigger> claimed = new ArrayList<>();
-        for (int i = 0; i < changed.length; i++) {
-            if (changed[i] == 1) {
-                claimed.add(found.get(i));
-            }
-        }
-        return claimed;
+        return changed.stream().mapToObj(found::get).toList();
     }
 
     /**

@@ -6,6 +6,7 @@ import java.sql.SQLException;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -134,8 +135,8 @@ public final class QuartzSource extends JdbcSource {
             Database
                 .query(connection, QuartzTrigger::read,
                         sql(QuartzTrigger.COLUMNS + JOINED + "AND " + ONCE
-                                + " ORDER BY t.TRIGGER_NAME, t.TRIGGER_GROUP OFFSET " + offset + " ROWS")
-                                + Database.limit(connection, limit).replace(" OFFSET 0 ROWS", ""),
+                                + " ORDER BY t.TRIGGER_NAME, t.TRIGGER_GROUP")
+                                + Database.limit(connection, offset, limit),
                         scheduler(connection), queue)
                 .forEach((trigger) -> entries.add(trigger.entry(Integer.toString(entries.size() + 1))));
             if (entries.size() < limit) {
@@ -225,19 +226,13 @@ public final class QuartzSource extends JdbcSource {
         if (triggers.isEmpty()) {
             return triggers;
         }
-        int[] changed = Database.updateEach(connection,
+        BitSet changed = Database.changedByEach(connection,
                 sql("UPDATE %1$sTRIGGERS SET TRIGGER_STATE = 'DELETED'" + KEY
                         + " AND TRIGGER_STATE = 'WAITING' AND NEXT_FIRE_TIME = ?"),
                 triggers.stream()
                     .map((trigger) -> new Object[] { name, trigger.name(), trigger.group(), trigger.due() })
                     .toList());
-        List<QuartzTrigger> claimed = new ArrayList<>();
-        for (int i = 0; i < changed.length; i++) {
-            if (changed[i] == 1) {
-                claimed.add(triggers.get(i));
-            }
-        }
-        return claimed;
+        return changed.stream().mapToObj(triggers::get).toList();
     }
 
     /** Deletes jobs without triggers, as Quartz does with those that are not durable. */

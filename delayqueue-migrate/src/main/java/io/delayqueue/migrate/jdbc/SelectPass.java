@@ -3,6 +3,7 @@ package io.delayqueue.migrate.jdbc;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.nio.charset.StandardCharsets;
+import java.sql.Blob;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -26,6 +27,19 @@ final class SelectPass implements AutoCloseable {
 
     private static final int FETCHED_AT_ONCE = 1_000;
 
+    /**
+     * How long the pass may read nothing, as {@code --rate} makes the caller pause.
+     * MariaDB and MySQL end a query from which no row was read for a minute.
+     */
+    private static final int MAX_PAUSE_SECONDS = 3_600;
+
+    /** The places of the columns. */
+    private static final int ID = 1;
+
+    private static final int DUE = 2;
+
+    private static final int PAYLOAD = 3;
+
     private final Connection connection;
 
     private final boolean ownsConnection;
@@ -38,16 +52,35 @@ final class SelectPass implements AutoCloseable {
         this.connection = connection;
         this.ownsConnection = ownsConnection;
         try {
+            if (ownsConnection && Database.isMySql(connection)) {
+                Database.update(connection, "SET SESSION net_write_timeout = " + MAX_PAUSE_SECONDS);
+            }
             this.statement = connection.prepareStatement(sql, ResultSet.TYPE_FORWARD_ONLY, ResultSet.CONCUR_READ_ONLY);
             this.statement.setFetchSize(FETCHED_AT_ONCE);
             this.statement.setMaxRows(most);
             this.rows = this.statement.executeQuery();
+            requireInstants(connection, this.rows);
         }
-        catch (SQLException ex) {
+        catch (SQLException | RuntimeException ex) {
             if (ownsConnection) {
                 end(connection);
             }
             throw ex;
+        }
+    }
+
+    /**
+     * Rejects due times of which MariaDB and MySQL return the local time of the session:
+     * its zone may be another than that of this program, and a local time that occurs
+     * twice a year would be read as the first one. Such messages would be sent early.
+     */
+    private static void requireInstants(Connection connection, ResultSet rows) throws SQLException {
+        if (Database.isMySql(connection) && "TIMESTAMP".equalsIgnoreCase(rows.getMetaData().getColumnTypeName(DUE))) {
+            String column = rows.getMetaData().getColumnLabel(DUE);
+            throw new IllegalArgumentException(("--source-option=select=... is not valid: column '%1$s' is a "
+                    + "TIMESTAMP, which the database converts to the time zone of the session. Use "
+                    + "UNIX_TIMESTAMP(%1$s) * 1000")
+                .formatted(column));
         }
     }
 
@@ -77,7 +110,7 @@ final class SelectPass implements AutoCloseable {
     List<Row> next(int limit, boolean withPayload) throws SQLException {
         List<Row> page = new ArrayList<>();
         while (page.size() < limit && this.rows.next()) {
-            page.add(new Row(this.rows.getString(1), instant(this.rows),
+            page.add(new Row(this.rows.getString(ID), this.rows.getObject(ID), instant(this.rows),
                     withPayload ? payload(this.rows) : new byte[0]));
         }
         return page;
@@ -105,7 +138,7 @@ final class SelectPass implements AutoCloseable {
      * digits, and no message may be sent early.
      */
     private static @Nullable Instant instant(ResultSet row) throws SQLException {
-        Object due = row.getObject(2);
+        Object due = row.getObject(DUE);
         if (due instanceof Number millis) {
             return Instant
                 .ofEpochMilli(new BigDecimal(millis.toString()).setScale(0, RoundingMode.CEILING).longValueExact());
@@ -113,7 +146,7 @@ final class SelectPass implements AutoCloseable {
         if (due instanceof OffsetDateTime time) {
             return roundedUp(time.toInstant());
         }
-        Timestamp time = row.getTimestamp(2);
+        Timestamp time = row.getTimestamp(DUE);
         return (time != null) ? roundedUp(time.toInstant()) : null;
     }
 
@@ -123,23 +156,25 @@ final class SelectPass implements AutoCloseable {
     }
 
     private static byte[] payload(ResultSet row) throws SQLException {
-        Object value = row.getObject(3);
-        if (value instanceof byte[] bytes) {
-            return bytes;
+        Object value = row.getObject(PAYLOAD);
+        if (value instanceof byte[] || value instanceof Blob) {
+            return row.getBytes(PAYLOAD);
         }
-        String text = row.getString(3);
+        String text = row.getString(PAYLOAD);
         return (text != null) ? text.getBytes(StandardCharsets.UTF_8) : new byte[0];
     }
 
     /**
      * Holds a row.
      *
-     * @param id its id; {@code null} if it has none
+     * @param id its id as text; {@code null} if it has none
+     * @param key its id as the driver returns it, so that a statement compares it with
+     * the column by the type of the column; {@code null} if it has none
      * @param due its due time; {@code null} if it has none
      * @param payload its payload, if it was asked for
      */
     @SuppressWarnings("ArrayRecordComponent")
-    record Row(@Nullable String id, @Nullable Instant due, byte[] payload) {
+    record Row(@Nullable String id, @Nullable Object key, @Nullable Instant due, byte[] payload) {
 
         SourceEntry entry(String entryId) {
             if (this.id == null) {

@@ -223,7 +223,7 @@ public final class SelectSource extends JdbcSource {
     private List<SelectPass.Row> update(Connection connection, String sql, List<SelectPass.Row> page)
             throws SQLException {
         int[] changed = Database.updateEach(connection, sql,
-                page.stream().map((row) -> new Object[] { id(row.id()) }).toList());
+                page.stream().map((row) -> new Object[] { row.key() }).toList());
         List<SelectPass.Row> taken = new ArrayList<>();
         for (int i = 0; i < changed.length; i++) {
             requireOneRow(page.get(i), changed[i]);
@@ -320,11 +320,6 @@ public final class SelectSource extends JdbcSource {
             }
         }
         this.checked = true;
-    }
-
-    /** Returns the id as a number if it is one: databases do not convert it. */
-    private static Object id(@Nullable String id) {
-        return (id != null && id.matches("-?\\d{1,18}")) ? Long.parseLong(id) : String.valueOf(id);
     }
 
     private static Set<String> ids(List<SelectPass.Row> rows) {

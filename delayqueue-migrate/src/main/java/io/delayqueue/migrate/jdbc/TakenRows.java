@@ -71,7 +71,8 @@ final class TakenRows {
                       due BIGINT, payload %s, business_id VARCHAR(500), headers VARCHAR(2000),
                       problem VARCHAR(500), schedule VARCHAR(1000), state VARCHAR(12) NOT NULL,
                       reason VARCHAR(500),
-                      PRIMARY KEY (source, queue, id))""".formatted(Database.bytesType(connection)));
+                      PRIMARY KEY (source, queue, id))""".formatted(Database.bytesType(connection))
+                    + Database.tableOptions(connection));
             Database.update(connection,
                     "CREATE INDEX delayqueue_migrate_state ON delayqueue_migrate (source, queue, state)");
             Database.update(connection,
@@ -82,7 +83,8 @@ final class TakenRows {
                     CREATE TABLE delayqueue_migrate_queue (
                       source VARCHAR(20) NOT NULL, queue VARCHAR(200) NOT NULL, owner VARCHAR(40),
                       owned_until BIGINT NOT NULL, taken BIGINT NOT NULL, repeated BIGINT NOT NULL,
-                      kept BIGINT NOT NULL, renamed BIGINT NOT NULL, PRIMARY KEY (source, queue))""");
+                      kept BIGINT NOT NULL, renamed BIGINT NOT NULL, PRIMARY KEY (source, queue))"""
+                    + Database.tableOptions(connection));
         }
     }
 

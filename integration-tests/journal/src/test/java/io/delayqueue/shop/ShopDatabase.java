@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.delayqueue.fixtures.MariaDbServer;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.h2.tools.Server;
 
@@ -56,7 +57,7 @@ public enum ShopDatabase {
         @Override
         public String url() {
             assumeThat(MariaDbServer.isInstalled()).as("MariaDB is installed").isTrue();
-            return MariaDbServer.shared().createDatabase("shop" + next.incrementAndGet());
+            return MariaDbServer.shared().createDatabase("shop" + next.incrementAndGet()) + "?user=root&password=";
         }
 
     };

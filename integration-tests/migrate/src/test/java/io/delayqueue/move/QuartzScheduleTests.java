@@ -269,7 +269,8 @@ class QuartzScheduleTests extends QuartzTestBase {
     static Stream<Arguments> killedVersions() {
         return Stream.of(arguments("quartz-2.3", SourceDatabase.POSTGRESQL, "clustered"),
                 arguments("quartz-2.4", SourceDatabase.H2, "clustered"),
-                arguments("quartz-2.4", SourceDatabase.POSTGRESQL, "alone"));
+                arguments("quartz-2.4", SourceDatabase.POSTGRESQL, "alone"),
+                arguments("quartz-2.4", SourceDatabase.MARIADB, "clustered"));
     }
 
 }

@@ -26,6 +26,10 @@ abstract class QuartzTestBase extends MoveTestBase {
         return this.database.query(this.url, sql);
     }
 
+    final boolean hasTable(String name) {
+        return this.database.hasTable(this.url, name);
+    }
+
     final void update(String sql) {
         this.database.update(this.url, sql);
     }
@@ -67,8 +71,7 @@ abstract class QuartzTestBase extends MoveTestBase {
 
     @Override
     long count(String name) {
-        boolean known = query("SELECT UPPER(TABLE_NAME), '' FROM INFORMATION_SCHEMA.TABLES")
-            .containsKey("DELAYQUEUE_MIGRATE_QUEUE");
+        boolean known = hasTable("delayqueue_migrate_queue");
         String sql = "SELECT '%1$s', SUM(%1$s) FROM delayqueue_migrate_queue".formatted(name);
         String count = known ? query(sql).get(name) : null;
         return (count != null) ? Long.parseLong(count) : 0;

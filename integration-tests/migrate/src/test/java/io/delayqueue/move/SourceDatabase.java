@@ -14,9 +14,12 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.delayqueue.fixtures.MariaDbServer;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import org.h2.tools.Server;
 import org.jspecify.annotations.Nullable;
+
+import static org.assertj.core.api.Assumptions.assumeThat;
 
 /**
  * Lists the databases of sources. Each server is started on first use and ends with the
@@ -44,6 +47,22 @@ enum SourceDatabase {
             return server + name;
         }
 
+    },
+
+    /** Skipped where MariaDB is not installed. */
+    MARIADB("root", "org/quartz/impl/jdbcjobstore/tables_mysql_innodb.sql") {
+
+        @Override
+        String newUrl() {
+            assumeThat(MariaDbServer.isInstalled()).as("MariaDB is installed").isTrue();
+            return MariaDbServer.shared().createDatabase("source" + next.incrementAndGet());
+        }
+
+        @Override
+        String localTime() {
+            return "DATETIME";
+        }
+
     };
 
     private static final AtomicInteger next = new AtomicInteger();
@@ -65,6 +84,11 @@ enum SourceDatabase {
 
     /** Returns the URL of a new database. */
     abstract String newUrl();
+
+    /** Returns the type of columns that hold a time without a zone. */
+    String localTime() {
+        return "TIMESTAMP";
+    }
 
     /** Returns the name of the user, who has no password. */
     String user() {
@@ -100,11 +124,28 @@ enum SourceDatabase {
         }
     }
 
+    /** Returns whether there is a table, whatever the case of its name. */
+    boolean hasTable(String url, String name) {
+        Connection connection = connection(url);
+        try (ResultSet tables = connection.getMetaData().getTables(connection.getCatalog(), null, null, null)) {
+            while (tables.next()) {
+                if (tables.getString("TABLE_NAME").equalsIgnoreCase(name)) {
+                    return true;
+                }
+            }
+            return false;
+        }
+        catch (SQLException ex) {
+            throw new IllegalStateException(ex);
+        }
+    }
+
     /** Returns the connection of the tests; a test asks for counts all the time. */
     private Connection connection(String url) {
         return connections.computeIfAbsent(url, (unknown) -> {
             try {
-                return DriverManager.getConnection(url, this.user, "");
+                return DriverManager.getConnection((this == MARIADB) ? url + "?allowMultiQueries=true" : url, this.user,
+                        "");
             }
             catch (SQLException ex) {
                 throw new IllegalStateException(ex);

@@ -134,6 +134,28 @@ class SelectSourceTests {
     }
 
     @Test
+    void idsAreComparedByTheTypeOfTheirColumn() throws SQLException {
+        execute("CREATE TABLE jobs (id VARCHAR(10), due BIGINT, payload VARCHAR(100), state INT)");
+        execute("INSERT INTO jobs VALUES ('7', %1$d, '{}', 0), ('007', %1$d, '{}', 0), ('a', %1$d, '{}', 0)"
+            .formatted(DUE));
+        open(SELECT, UPDATE);
+
+        assertThat(take("first", 10)).containsExactly("007", "7", "a");
+    }
+
+    @Test
+    void bytesOfAPayloadAreKept() throws SQLException {
+        execute("CREATE TABLE jobs (id UUID, due BIGINT, payload BLOB, state INT)");
+        execute("INSERT INTO jobs VALUES (RANDOM_UUID(), %d, X'ff007b', 0)".formatted(DUE));
+        open(SELECT, UPDATE);
+
+        assertThat(this.source.take("orders", "batch", 10)).singleElement()
+            .extracting(SourceEntry::payload)
+            .isEqualTo(new byte[] { (byte) 0xff, 0, '{' });
+        assertThat(query("SELECT COUNT(*) FROM jobs WHERE state = 9")).isEqualTo("1");
+    }
+
+    @Test
     void rowsBehindOnesThatTheUpdateDoesNotChangeAreTaken() throws SQLException {
         createRows(20);
         open(SELECT, UPDATE + " AND id > 12");

@@ -67,9 +67,10 @@ public final class QuartzPeer {
         settings.setProperty("org.quartz.jobStore.dataSource", "orders");
         settings.setProperty("org.quartz.dataSource.orders.provider", "hikaricp");
         settings.setProperty("org.quartz.dataSource.orders.driver",
-                url.contains("postgresql") ? "org.postgresql.Driver" : "org.h2.Driver");
+                url.contains("postgresql") ? "org.postgresql.Driver"
+                        : url.contains("mariadb") ? "org.mariadb.jdbc.Driver" : "org.h2.Driver");
         settings.setProperty("org.quartz.dataSource.orders.URL", url);
-        settings.setProperty("org.quartz.dataSource.orders.user", url.contains("postgresql") ? "postgres" : "sa");
+        settings.setProperty("org.quartz.dataSource.orders.user", user());
         settings.setProperty("org.quartz.dataSource.orders.password", "");
         settings.setProperty("org.quartz.dataSource.orders.maxConnections", "8");
         this.scheduler = new StdSchedulerFactory(settings).getScheduler();
@@ -124,6 +125,10 @@ public final class QuartzPeer {
             // The input has ended.
         }
         ended = true;
+    }
+
+    private static String user() {
+        return url.contains("postgresql") ? "postgres" : url.contains("mariadb") ? "root" : "sa";
     }
 
     private static long number(String text) {
@@ -256,7 +261,7 @@ public final class QuartzPeer {
         @Override
         public void execute(JobExecutionContext context) throws JobExecutionException {
             try (Connection connection = DriverManager.getConnection(url,
-                    url.contains("postgresql") ? "postgres" : "sa", "");
+                    user(), "");
                     PreparedStatement insert = connection
                         .prepareStatement("INSERT INTO handled_by_old (number) VALUES (?)")) {
                 insert.setString(1, number(context));
