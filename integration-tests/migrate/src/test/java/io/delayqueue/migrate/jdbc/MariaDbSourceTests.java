@@ -74,8 +74,8 @@ class MariaDbSourceTests {
             .withMessageContaining("UNIX_TIMESTAMP(due) * 1000");
         assertThatIllegalArgumentException().isThrownBy(() -> this.source.take("orders", "first", 10));
 
-        open("orders", "?sessionVariables=time_zone='-08:00'",
-                SELECT.replace("due", "UNIX_TIMESTAMP(due) * 1000"), UPDATE);
+        open("orders", "?sessionVariables=time_zone='-08:00'", SELECT.replace("due", "UNIX_TIMESTAMP(due) * 1000"),
+                UPDATE);
         assertThat(this.source.take("orders", "first", 10)).extracting(SourceEntry::dueAt)
             .containsExactly(Instant.parse("2030-10-27T00:30:00.001Z"), Instant.parse("2030-10-27T01:30:00Z"), null);
     }
@@ -109,15 +109,14 @@ class MariaDbSourceTests {
         assertThat(take("second")).containsExactly("\u043a\u043b\u044e\u0447-A");
         insert("b");
         insert("B");
-        assertThatIllegalArgumentException().isThrownBy(() -> take("third"))
-            .withMessageContaining("it changed 2 rows");
+        assertThatIllegalArgumentException().isThrownBy(() -> take("third")).withMessageContaining("it changed 2 rows");
 
         execute("UPDATE jobs SET state = 1 WHERE id COLLATE utf8mb4_bin = 'B'");
         open("Orders", "", SELECT, UPDATE);
         assertThat(take("fourth")).containsExactly("b");
         assertThat(this.source.unsettled("Orders", 10)).extracting(SourceEntry::businessId).containsExactly("b");
-        assertThat(Stream.of("orders", "Orders").map((queue) -> this.source.status(queue).taken()))
-            .containsExactly(2L, 1L);
+        assertThat(Stream.of("orders", "Orders").map((queue) -> this.source.status(queue).taken())).containsExactly(2L,
+                1L);
     }
 
     /** A poller may keep a row locked for as long as it works on it. */

@@ -66,9 +66,8 @@ public final class QuartzPeer {
         settings.setProperty("org.quartz.jobStore.clusterCheckinInterval", "2000");
         settings.setProperty("org.quartz.jobStore.dataSource", "orders");
         settings.setProperty("org.quartz.dataSource.orders.provider", "hikaricp");
-        settings.setProperty("org.quartz.dataSource.orders.driver",
-                url.contains("postgresql") ? "org.postgresql.Driver"
-                        : url.contains("mariadb") ? "org.mariadb.jdbc.Driver" : "org.h2.Driver");
+        settings.setProperty("org.quartz.dataSource.orders.driver", url.contains("postgresql") ? "org.postgresql.Driver"
+                : url.contains("mariadb") ? "org.mariadb.jdbc.Driver" : "org.h2.Driver");
         settings.setProperty("org.quartz.dataSource.orders.URL", url);
         settings.setProperty("org.quartz.dataSource.orders.user", user());
         settings.setProperty("org.quartz.dataSource.orders.password", "");
@@ -260,8 +259,7 @@ public final class QuartzPeer {
 
         @Override
         public void execute(JobExecutionContext context) throws JobExecutionException {
-            try (Connection connection = DriverManager.getConnection(url,
-                    user(), "");
+            try (Connection connection = DriverManager.getConnection(url, user(), "");
                     PreparedStatement insert = connection
                         .prepareStatement("INSERT INTO handled_by_old (number) VALUES (?)")) {
                 insert.setString(1, number(context));
