@@ -1,6 +1,7 @@
 package io.delayqueue.migrate.jdbc;
 
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -31,6 +32,9 @@ class SelectPassTests {
     @BeforeEach
     void createStatement() throws SQLException {
         ResultSet rows = mock();
+        DatabaseMetaData database = mock();
+        given(database.getDatabaseProductName()).willReturn("H2");
+        given(this.connection.getMetaData()).willReturn(database);
         given(this.connection.prepareStatement(any(), anyInt(), anyInt())).willReturn(this.statement);
         given(this.statement.executeQuery()).willReturn(rows);
     }
