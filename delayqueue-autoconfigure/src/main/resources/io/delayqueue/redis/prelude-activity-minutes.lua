@@ -17,8 +17,8 @@ local function begin_minute(minute)
     seen = tonumber(seen)
     if not seen or (last > 0 and math.abs(last - seen) > NODE_KEPT) then
       redis.call('HDEL', ACTIVITY_NODES, nodes[i])
-    elseif math.abs(minute - seen) > NODE_KEPT then -- no node has reported meanwhile; all may send again
-      redis.call('HSET', ACTIVITY_NODES, nodes[i], number .. ' ' .. to_digits(minute))
+    elseif minute - last ~= 1 then -- no node has reported meanwhile, which does not count; all may send again
+      redis.call('HSET', ACTIVITY_NODES, nodes[i], number .. ' ' .. to_digits(last > 0 and seen + minute - last - 1 or minute))
     end
   end
   for i = 1, #queues, 2 do

@@ -21,6 +21,8 @@ import io.lettuce.core.ScriptOutputType;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -99,6 +101,25 @@ class ActivityMemoryTests {
 
         assertThat(keys()).hasSize(3)
             .allSatisfy((key) -> assertThat(this.server.commands().pttl(key)).as(key).isPositive());
+    }
+
+    /**
+     * Otherwise each process that has ever reported would keep an entry. An outage does
+     * not count.
+     */
+    @ParameterizedTest
+    @ValueSource(ints = { 0, 20 })
+    void forgetsNodesThatReportNothingWhileOthersDoAndUnreadableEntries(int outage) {
+        String nodes = this.namespace + ":{_directory}:activity-nodes";
+        this.server.commands().hset(nodes, "unreadable", "x");
+        this.store.report(new ActivityReport("gone", 1, Duration.ZERO, Map.of())).join();
+        for (int minute = 1; minute <= 12; minute++) {
+            this.clock.advance(Duration.ofMinutes((minute == 9) ? 1 + outage : 1));
+            this.store.report(new ActivityReport("node", 2 * minute, Duration.ZERO, Map.of())).join();
+            this.store.report(new ActivityReport("node", 2 * minute + 1, Duration.ZERO, Map.of())).join();
+            assertThat(this.server.commands().hkeys(nodes)).as("after %d minutes", minute)
+                .containsExactlyInAnyOrder((minute < 12) ? new String[] { "gone", "node" } : new String[] { "node" });
+        }
     }
 
     /** The queue is read in parts, each of which may find a later minute. */
