@@ -251,6 +251,7 @@ public abstract class ActivityCases extends StoreCases {
         report("one", 4, Map.of("a", counts(8, 0, 0)));
 
         assertThat(minutes("a")).extracting(Minute::started).containsExactly(5L, 8L);
+        assertThat(minutes(null)).extracting(Minute::started).containsExactly(6L, 8L);
     }
 
     @Test
