@@ -78,9 +78,12 @@ final class RelayedBatch {
         return this.applied;
     }
 
-    /** Adds a request that a later one has superseded. */
+    /**
+     * Adds a request that a later one has superseded. Its row may belong to another node
+     * by now, which has applied it after the later one has ended.
+     */
     void addSuperseded(JournalRow row) {
-        this.deleted.add(row.revision());
+        this.answered.add(row.revision());
     }
 
     /**

@@ -47,7 +47,8 @@ class LedgerRowTests {
     @BeforeAll
     static void start() {
         redis = RedisServer.start(RedisBinary.preferred());
-        shop = ShopApplication.start(redis, ShopDatabase.POSTGRESQL.url());
+        shop = ShopApplication.start(List.of(Shop.class, StatementGate.class), redis.port(),
+                ShopDatabase.POSTGRESQL.url());
         shop.reconciler().stop();
     }
 
@@ -75,6 +76,8 @@ class LedgerRowTests {
                 Named.of("NOT_FOUND for a cancel", LedgerRowTests::cancelNotFound),
                 Named.of("refused", LedgerRowTests::refused),
                 Named.of("a later accepted row", LedgerRowTests::superseded),
+                Named.of("a later accepted row, and another node has taken this one over",
+                        LedgerRowTests::supersededOfAnotherNode),
                 Named.of("a row of another node", LedgerRowTests::ofAnotherNode));
     }
 
@@ -310,6 +313,28 @@ class LedgerRowTests {
 
         awaitRows("S accepted");
         assertThat(shop.queue().find(this.queue, "1")).isPresent();
+    }
+
+    /**
+     * This node stalls after it has read a row that is superseded. The later message ends
+     * meanwhile, so another node has Redis accept the request.
+     */
+    private void supersededOfAnotherNode() {
+        StatementGate gate = shop.context().getBean(StatementGate.class);
+        cancel();
+        awaitRows("C accepted");
+        send(OnDuplicate.KEEP);
+        awaitRows("C accepted", "S accepted");
+        gate.close("DELETE FROM delayqueue_journal");
+        update("accepted = FALSE, claimed_until = 0, claimed_by = 'other' WHERE operation = 'C'");
+        await().until(gate::isReached);
+
+        update("accepted = TRUE, claimed_until = 9000000000000, claimed_by = 'other' WHERE operation = 'C'");
+        gate.open();
+        shop.queue().send(this.queue, "2", "another id", LATER);
+        await().untilAsserted(() -> assertThat(accepted("2")).isOne());
+
+        awaitRows("C accepted", "S accepted");
     }
 
     /** Another node has a claim on the row: this one changes nothing. */

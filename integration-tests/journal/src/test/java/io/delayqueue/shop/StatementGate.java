@@ -8,6 +8,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import javax.sql.DataSource;
 
@@ -29,6 +30,8 @@ final class StatementGate implements BeanPostProcessor {
 
     private volatile Duration delay = Duration.ZERO;
 
+    private final AtomicInteger waiting = new AtomicInteger();
+
     /** Blocks the statements that contain a text. */
     void close(String text) {
         delay(text, Duration.ofHours(1));
@@ -43,6 +46,11 @@ final class StatementGate implements BeanPostProcessor {
 
     void open() {
         this.opened.countDown();
+    }
+
+    /** Returns whether a statement waits. */
+    boolean isReached() {
+        return this.waiting.get() > 0;
     }
 
     @Override
@@ -64,7 +72,9 @@ final class StatementGate implements BeanPostProcessor {
 
     private Object call(Connection target, Method method, Object[] arguments) throws Throwable {
         if (method.getName().equals("prepareStatement") && ((String) arguments[0]).contains(this.blocked)) {
+            this.waiting.incrementAndGet();
             this.opened.await(this.delay.toNanos(), TimeUnit.NANOSECONDS);
+            this.waiting.decrementAndGet();
         }
         try {
             return method.invoke(target, arguments);
