@@ -3,6 +3,7 @@ package io.delayqueue.journal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -78,9 +79,26 @@ final class JournalRestorer implements JournalOperations {
         return this.modes.apply(new QueueName(queue)) == JournalMode.LEDGER;
     }
 
-    /** Returns until when messages are due soon, in milliseconds since the epoch. */
-    long horizon() {
-        return this.table.database().query(() -> this.table.database().now()) + SOON.toMillis();
+    /**
+     * Returns until when messages of queues are due soon, in milliseconds since the
+     * epoch. Due times are on the clock of the store, and never compared with that of the
+     * database. If the queues are on several servers, the latest time counts.
+     */
+    long horizon(Collection<QueueName> queues) {
+        long latest = 0;
+        RuntimeException failure = null;
+        for (QueueName queue : queues) {
+            try {
+                latest = Math.max(latest, this.offers.now(queue));
+            }
+            catch (RuntimeException ex) {
+                failure = ex; // of one server, maybe
+            }
+        }
+        if (latest == 0 && failure != null) {
+            throw failure;
+        }
+        return latest + SOON.toMillis();
     }
 
     /**
@@ -133,7 +151,12 @@ final class JournalRestorer implements JournalOperations {
     }
 
     private RestoreCursor start(RestorePlan plan) {
-        return (plan.id() != null) ? RestoreCursor.start(0).nextPart() : RestoreCursor.start(horizon());
+        return (plan.id() != null) ? RestoreCursor.start(0).nextPart() : RestoreCursor.start(horizon(queues(plan)));
+    }
+
+    private List<QueueName> queues(RestorePlan plan) {
+        return (plan.queue() != null) ? List.of(new QueueName(plan.queue()))
+                : this.table.queues().stream().filter(this.offers::isLedger).toList();
     }
 
     private static int limit(RestorePlan plan) {

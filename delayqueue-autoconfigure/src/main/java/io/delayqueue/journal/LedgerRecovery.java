@@ -162,14 +162,14 @@ final class LedgerRecovery {
         }
         List<QueueName> again = reachable.stream().filter((queue) -> isTime(this.repeated.get(queue))).toList();
         if (!again.isEmpty()) {
-            again.forEach(this.repeated::remove);
             this.run = run(again, false);
+            again.forEach(this.repeated::remove);
         }
     }
 
     private Run run(List<QueueName> queues, boolean first) {
         return new Run(queues, first, this.restorer.reader(RestoreSelection.of(queues)),
-                RestoreCursor.start(this.restorer.horizon()));
+                RestoreCursor.start(this.restorer.horizon(queues)));
     }
 
     /** Pauses a queue that has a ledger, and removes what the store should not hold. */

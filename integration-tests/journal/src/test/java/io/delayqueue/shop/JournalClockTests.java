@@ -5,6 +5,7 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -16,6 +17,7 @@ import io.delayqueue.DelayedListener;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.journal.JournalFactory;
+import io.delayqueue.journal.RestorePlan;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -36,6 +38,8 @@ import static org.awaitility.Awaitility.await;
 class JournalClockTests {
 
     private static final String QUEUE = "timed";
+
+    private static final String WAITING = "waiting";
 
     private static final Duration DELAY = Duration.ofMillis(1500);
 
@@ -73,6 +77,43 @@ class JournalClockTests {
 
             assertThat(Duration.ofNanos(handled.get("deferred") - deferred)).isGreaterThanOrEqualTo(DELAY);
             assertThat(Duration.ofNanos(handled.get("direct") - direct)).isGreaterThanOrEqualTo(DELAY);
+        }
+        finally {
+            redis.commands().flushall();
+        }
+    }
+
+    /**
+     * P3: a restore begins with the messages that are due first, whatever the clock of
+     * the database says.
+     */
+    @ParameterizedTest
+    @MethodSource("databasesAndHours")
+    void aRestoreBeginsWithWhatIsDueFirst(ShopDatabase database, int hours) {
+        try (ShopApplication shop = ShopApplication.start(List.of(Shop.class, ShiftedClock.class), redis.port(),
+                database.url(), "clock.hours=" + hours)) {
+            List<String> ids = List.of("first", "second", "third");
+            for (int i = 0; i < 3; i++) {
+                shop.queue().send(WAITING, ids.get(i), "lost", Duration.ofMinutes(i + 1));
+            }
+            await().untilAsserted(() -> assertThat(shop.accepted()).isEqualTo(3));
+            await().untilAsserted(() -> assertThat(ShopApplication.calls(redis, WAITING)).isGreaterThan(1));
+            for (int i = 0; i < 3; i++) {
+                shop.jdbc() // reverses the order of the next checks
+                    .sql("UPDATE delayqueue_journal SET claimed_until = claimed_until + ? WHERE message_id = ?")
+                    .params(600_000L / (i + 1), ids.get(i))
+                    .update();
+                ShopApplication.lose(redis, WAITING, ids.get(i));
+            }
+
+            List<List<String>> restored = new ArrayList<>();
+            String cursor = null;
+            for (int i = 0; i < 3; i++) {
+                cursor = shop.journal().restore(RestorePlan.all().queue(WAITING).rate(1), cursor).nextCursor();
+                restored.add(ids.stream().filter((id) -> shop.queue().find(WAITING, id).isPresent()).toList());
+            }
+
+            assertThat(restored).containsExactly(ids.subList(0, 1), ids.subList(0, 2), ids);
         }
         finally {
             redis.commands().flushall();

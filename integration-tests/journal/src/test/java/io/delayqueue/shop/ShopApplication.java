@@ -77,6 +77,28 @@ record ShopApplication(ConfigurableApplicationContext context) implements AutoCl
             .single();
     }
 
+    /** Returns how many requests Redis has accepted. */
+    long accepted() {
+        return jdbc().sql("SELECT COUNT(*) FROM delayqueue_journal WHERE accepted = TRUE").query(Long.class).single();
+    }
+
+    /**
+     * Returns how often nodes have read the changes of a queue. The first call of a new
+     * queue restores it.
+     */
+    static long calls(RedisServer redis, String queue) {
+        String journal = redis.commands().get("dq:{" + queue + "}:journal");
+        return (journal != null) ? Long.parseLong(journal.split(" ")[1]) : 0;
+    }
+
+    /** Removes a waiting message from Redis without a trace, as an operator could. */
+    static void lose(RedisServer redis, String queue, String id) {
+        String stem = "dq:{" + queue + "}:";
+        redis.commands().hdel(stem + "messages", id);
+        redis.commands().hdel(stem + "revisions", id);
+        redis.commands().zrem(stem + "scheduled", id);
+    }
+
     /** Returns how many overdue messages were compared with Redis. */
     long swept() {
         return this.context.getBean(JournalFactory.class).status().swept();
