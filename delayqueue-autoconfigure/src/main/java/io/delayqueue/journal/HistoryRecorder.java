@@ -34,6 +34,7 @@ import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Offer;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.RecordedDeadLetter;
@@ -102,7 +103,8 @@ final class HistoryRecorder implements MessageStore {
         CompletableFuture<List<SendResult>> answer = this.store.schedule(target, messages);
         return (trace == null) ? answer : recording(answer, (results, failure) -> {
             if (results != null) {
-                results.forEach(trace::sent);
+                boolean restored = isRepeated(target);
+                results.forEach((result) -> trace.sent(result, restored));
             }
             else {
                 trace.doubtfulSends(messages, failure);
@@ -114,7 +116,8 @@ final class HistoryRecorder implements MessageStore {
     public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget target,
             List<NewMessage> messages) {
         return recording(target.queue(), () -> this.store.scheduleIfHeld(target, messages),
-                (trace, results) -> results.forEach((result) -> result.ifPresent(trace::sent)));
+                (trace, results) -> results
+                    .forEach((result) -> result.ifPresent((sent) -> trace.sent(sent, isRepeated(target)))));
     }
 
     @Override
@@ -207,7 +210,7 @@ final class HistoryRecorder implements MessageStore {
     @Override
     public CompletableFuture<CancelResult> cancel(PartitionTarget target, String id) {
         return recording(target.queue(), () -> this.store.cancel(target, id), (trace, result) -> {
-            if (result == CancelResult.CANCELLED || result == CancelResult.LEASED) {
+            if (!isRepeated(target) && (result == CancelResult.CANCELLED || result == CancelResult.LEASED)) {
                 trace.add(id, Event.CANCELLED,
                         (result == CancelResult.LEASED) ? "while it is handled, so it is not retried" : null);
             }
@@ -217,7 +220,7 @@ final class HistoryRecorder implements MessageStore {
     @Override
     public CompletableFuture<RescheduleResult> reschedule(PartitionTarget target, String id, DueTime due) {
         return recording(target.queue(), () -> this.store.reschedule(target, id, due), (trace, result) -> {
-            if (result == RescheduleResult.RESCHEDULED) {
+            if (!isRepeated(target) && result == RescheduleResult.RESCHEDULED) {
                 trace.add(id, Event.RESCHEDULED, due.relative() ? dueIn(Duration.ofMillis(due.millis()))
                         : "due at " + Instant.ofEpochMilli(due.millis()));
             }
@@ -274,6 +277,15 @@ final class HistoryRecorder implements MessageStore {
     @Override
     public CompletableFuture<Integer> purgeOlderThan(Partition partition, Duration age) {
         return this.store.purgeOlderThan(partition, age);
+    }
+
+    /**
+     * Returns whether a journal repeats what the store has lost. A cancel or a reschedule
+     * was recorded at its time, and one of a message that has ended never happened.
+     */
+    private static boolean isRepeated(PartitionTarget target) {
+        Offer offer = target.offer();
+        return offer != null && offer.restores();
     }
 
     /** Makes a call and records its answer. */
@@ -352,11 +364,15 @@ final class HistoryRecorder implements MessageStore {
             HistoryRecorder.this.rows.accept(new HistoryRow(this.queue, id, this.nanos, event, attempt, line));
         }
 
-        void sent(SendResult result) {
+        void sent(SendResult result, boolean restored) {
             if (result.outcome() == SendOutcome.RECORDED || result.outcome() == SendOutcome.DEDUPLICATED) {
                 return; // the queue held it already, or keeps its id out
             }
-            add(result.id(), Event.SENT, result.outcome() + ", due at " + result.dueAt());
+            if (restored && result.outcome() == SendOutcome.KEPT) {
+                return; // it has ended, or a later message has its id
+            }
+            add(result.id(), Event.SENT,
+                    (restored ? "restored after a loss" : result.outcome()) + ", due at " + result.dueAt());
         }
 
         void doubtfulSends(List<NewMessage> messages, @Nullable Throwable failure) {

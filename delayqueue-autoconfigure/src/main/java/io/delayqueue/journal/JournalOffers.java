@@ -227,13 +227,14 @@ final class JournalOffers {
     /** Cancels again what a row canceled that the store had applied. */
     CompletableFuture<CancelResult> cancelAgain(JournalRow row, long begin) {
         JournalRequest request = row.request();
-        return limited(request.queue(),
-                () -> this.router.cancel(request.queue(), request.id(), new Offer(row.revision(), deadline(begin))));
+        Offer offer = new Offer(row.revision(), deadline(begin)).restoring();
+        return limited(request.queue(), () -> this.router.cancel(request.queue(), request.id(), offer));
     }
 
     /** Removes a message that has ended, unless it is a later one by now. */
     CompletableFuture<CancelResult> endAgain(QueueName queue, String id, long revision) {
-        Offer offer = new Offer(revision, deadline(System.nanoTime())).voiding(Map.of(id, List.of(revision)));
+        Offer offer = new Offer(revision, deadline(System.nanoTime())).restoring()
+            .voiding(Map.of(id, List.of(revision)));
         return limited(queue, () -> this.router.cancel(queue, id, offer));
     }
 
@@ -244,7 +245,7 @@ final class JournalOffers {
      */
     CompletableFuture<?> postponeAgain(JournalRow row, long there, long begin) {
         JournalRequest request = row.request();
-        Offer offer = new Offer(row.revision(), deadline(begin)).ifDueAt(there);
+        Offer offer = new Offer(row.revision(), deadline(begin)).restoring().ifDueAt(there);
         return limited(request.queue(), () -> this.router.reschedule(request.queue(), request.id(), row.due(), offer));
     }
 

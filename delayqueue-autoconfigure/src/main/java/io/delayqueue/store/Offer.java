@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * message of a later one
  * @param deadline the time of each partition, in microseconds since the epoch, after
  * which it rejects the call, because another node may apply the request then
- * @param restores whether the store had the messages already: one that it has lost is due
- * when it was, even if that is past
+ * @param restores whether the store had the messages already, or had applied the cancel or
+ * the reschedule: a message that it has lost is due when it was, even if that is past
  * @param failed the failed attempts of the messages, by the ids of the call, that the
  * store counts if it has lost them
  * @param voids the revisions, by the ids of the call, that a send or a cancel makes void:
@@ -37,7 +37,7 @@ public record Offer(long revision, ToLongFunction<Partition> deadline, boolean r
         this(revision, deadline, false, Map.of(), Map.of(), null);
     }
 
-    /** Returns this offer for messages that the store had already. */
+    /** Returns this offer for what the store had already. */
     public Offer restoring() {
         return new Offer(this.revision, this.deadline, true, this.failed, this.voids, this.dueThere);
     }

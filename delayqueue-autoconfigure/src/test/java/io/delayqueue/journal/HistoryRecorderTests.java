@@ -3,6 +3,7 @@ package io.delayqueue.journal;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -24,6 +25,7 @@ import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.Offer;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.envelope.EnvelopeCodec;
@@ -174,6 +176,23 @@ class HistoryRecorderTests {
 
         assertThat(recorded()).containsExactly("42 RELEASED: due in 1 s", "42 RESCHEDULED: due in 1 min",
                 "42 CANCELLED");
+    }
+
+    /**
+     * After a loss a journal removes a message that has ended, with a cancel, and repeats
+     * what was recorded at its time. The history keeps the end that the message had.
+     */
+    @Test
+    void whatAJournalRepeatsIsNoTransition() {
+        PartitionTarget repeated = TARGET.with(new Offer(7, (partition) -> Long.MAX_VALUE).restoring());
+        NewMessage lost = new NewMessage("42", false, new DueTime(1, false), OnDuplicate.REPLACE,
+                MessageLimits.NORMAL_PRIORITY, null, null, new byte[] { '{', '}' });
+
+        this.store.schedule(repeated, List.of(lost)).join();
+        this.store.reschedule(repeated, "42", DueTime.after(Duration.ofMinutes(1))).join();
+        this.store.cancel(repeated, "42").join();
+
+        assertThat(recorded()).containsExactly("42 SENT: restored after a loss, due at " + Instant.ofEpochMilli(1));
     }
 
     @Test

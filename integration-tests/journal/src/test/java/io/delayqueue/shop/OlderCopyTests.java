@@ -9,6 +9,9 @@ import io.delayqueue.OnDuplicate;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoredMessage;
+import io.delayqueue.admin.HistoryEntry;
+import io.delayqueue.admin.HistoryEntry.Event;
+import io.delayqueue.admin.MessageHistory;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import org.junit.jupiter.api.AfterEach;
@@ -85,6 +88,10 @@ class OlderCopyTests {
             .untilAsserted(() -> assertThat(this.shop.queue().statistics(ORDERS).scheduled()).isOne());
         assertThat(this.shop.queue().find(ORDERS, "waits")).isPresent();
         assertThat(this.shop.shop().handled).isEmpty();
+        this.shop.close(); // writes the transitions of this node
+        this.shop = ShopApplication.start(this.replica, url);
+        assertThat(transitions("handled")).containsExactly(Event.SENT, Event.RESCHEDULED, Event.CLAIMED, Event.HANDLED);
+        assertThat(transitions("cancelled")).containsExactly(Event.SENT, Event.CANCELLED);
     }
 
     /** P1: a send is not lost because an older copy has another message of its id. */
@@ -108,6 +115,15 @@ class OlderCopyTests {
             .untilAsserted(() -> assertThat(this.shop.queue().find(ORDERS, "1").map(StoredMessage::payload))
                 .contains("\"new\""));
         assertThat(this.shop.rows()).isOne();
+    }
+
+    private List<Event> transitions(String id) {
+        return this.shop.context()
+            .getBean(MessageHistory.class)
+            .of(ORDERS, id)
+            .stream()
+            .map(HistoryEntry::event)
+            .toList();
     }
 
     private long calls() {
