@@ -5,6 +5,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -228,18 +229,20 @@ final class JournalRestorer implements JournalOperations {
     /** Reads dead letters, unless a plan selects an id or a due time. */
     private RestorePage deadLetters(RestoreSelection selection, RestoreCursor cursor, long begin) {
         boolean selected = selection.id() == null && selection.dueBefore() == null;
-        List<QueueName> queues = selected ? this.ledger.queues() : List.of();
-        for (QueueName queue : queues) {
+        Optional<QueueName> next = !selected ? Optional.empty()
+                : cursor.queue().isEmpty() ? this.ledger.nextQueue("") : Optional.of(new QueueName(cursor.queue()));
+        while (next.isPresent()) {
+            QueueName queue = next.get();
             boolean wanted = selection.queues().isEmpty() || selection.queues().contains(queue.value());
-            if (!wanted || queue.value().compareTo(cursor.queue()) < 0 || this.status.isLeftAlone(queue)) {
-                continue;
+            if (wanted && !this.status.isLeftAlone(queue)) {
+                String after = queue.value().equals(cursor.queue()) ? cursor.deadLetter() : "";
+                List<LedgerTable.Row> page = this.ledger.deadLetters(queue, after, DEAD_LETTERS);
+                if (!page.isEmpty()) {
+                    String last = page.get(page.size() - 1).deadLetter().deadLetterId();
+                    return new RestorePage(List.of(), queue, page, begin, cursor.behind(queue, last));
+                }
             }
-            String after = queue.value().equals(cursor.queue()) ? cursor.deadLetter() : "";
-            List<LedgerTable.Row> page = this.ledger.deadLetters(queue, after, DEAD_LETTERS);
-            if (!page.isEmpty()) {
-                String last = page.get(page.size() - 1).deadLetter().deadLetterId();
-                return new RestorePage(List.of(), queue, page, begin, cursor.behind(queue, last));
-            }
+            next = this.ledger.nextQueue(queue.value());
         }
         return new RestorePage(List.of(), null, List.of(), begin, null);
     }

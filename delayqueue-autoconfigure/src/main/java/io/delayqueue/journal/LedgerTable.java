@@ -7,6 +7,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 
@@ -47,12 +48,28 @@ final class LedgerTable {
         this.ended = new EndedTable(database);
     }
 
-    /** Returns the queues that have dead letters. */
+    /** Returns the queues that have dead letters, by an index look-up for each. */
     List<QueueName> queues() {
-        return this.database.query(() -> this.database
-            .replanned("SELECT DISTINCT queue_name FROM delayqueue_dead_letter WHERE namespace = :namespace")
-            .query((row, number) -> new QueueName(row.getString(1)))
-            .list());
+        List<QueueName> queues = new ArrayList<>();
+        Optional<QueueName> next = nextQueue("");
+        while (next.isPresent()) {
+            queues.add(next.get());
+            next = nextQueue(next.get().value());
+        }
+        return queues;
+    }
+
+    /**
+     * Returns the next queue that has dead letters, in the order of the names.
+     * @param after the name of the queue before; empty for the first one
+     */
+    Optional<QueueName> nextQueue(String after) {
+        return this.database.query(() -> this.database.replanned("""
+                SELECT MIN(queue_name) FROM delayqueue_dead_letter
+                WHERE namespace = :namespace AND queue_name > :after""")
+            .param("after", after)
+            .query((row, number) -> Optional.ofNullable(row.getString(1)).map(QueueName::new))
+            .single());
     }
 
     /**

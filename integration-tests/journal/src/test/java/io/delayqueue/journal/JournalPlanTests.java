@@ -208,6 +208,26 @@ class JournalPlanTests {
     }
 
     /**
+     * A restore reads each dead letter once: no page counts those of all queues, nor does
+     * the search for queues, which each node repeats.
+     */
+    @Test
+    void noPageOfDeadLettersReadsTheOthers() {
+        this.jdbc.sql("""
+                INSERT INTO delayqueue_dead_letter (namespace, queue_name, dead_letter_id, message_id, partition_number,
+                  content)
+                SELECT 'dq', CASE WHEN i % 2 = 0 THEN 'orders' ELSE 'payments' END, 'order-' || i || '~1', 'order-' || i,
+                  0, 'content' FROM generate_series(1, 20000) i""").update();
+        this.jdbc.sql("VACUUM (ANALYZE, INDEX_CLEANUP ON) delayqueue_dead_letter").update();
+        LedgerTable ledger = new LedgerTable(this.table.database());
+
+        assertReads("queues", 10,
+                () -> assertThat(ledger.queues()).containsExactly(QUEUE, new QueueName("payments")));
+        assertReads("the next queue", 10, () -> assertThat(ledger.nextQueue("payments")).isEmpty());
+        assertReads("a page", 50, () -> assertThat(ledger.deadLetters(QUEUE, "order-15000~1", 20)).hasSize(20));
+    }
+
+    /**
      * The work of nodes in each second costs nothing while millions of rows are due
      * later.
      */
@@ -236,8 +256,10 @@ class JournalPlanTests {
         this.jdbc.sql("SELECT 1").query(Integer.class).single();
         this.jdbc.sql("SELECT pg_stat_clear_snapshot() IS NULL").query(Boolean.class).single();
         return this.jdbc.sql("""
-                SELECT t.seq_tup_read + (SELECT SUM(i.idx_tup_read) FROM pg_stat_user_indexes i WHERE i.relid = t.relid)
-                FROM pg_stat_user_tables t WHERE t.relname = 'delayqueue_journal'""").query(Long.class).single();
+                SELECT SUM(t.seq_tup_read + (SELECT SUM(i.idx_tup_read) FROM pg_stat_user_indexes i WHERE i.relid = t.relid))
+                FROM pg_stat_user_tables t WHERE t.relname IN ('delayqueue_journal', 'delayqueue_dead_letter')""")
+            .query(Long.class)
+            .single();
     }
 
 }
