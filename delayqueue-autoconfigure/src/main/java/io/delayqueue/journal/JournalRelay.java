@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
@@ -66,8 +67,7 @@ final class JournalRelay implements SmartLifecycle {
     /** Released for each submission and each answer. */
     private final Semaphore events = new Semaphore(0);
 
-    /** Requests behind others of their ids; of the relay's thread. */
-    private final List<Submission> behind = new ArrayList<>();
+    private final RequestsBehind behind = new RequestsBehind(MAX_SUBMISSIONS);
 
     private @Nullable Thread thread;
 
@@ -202,7 +202,7 @@ final class JournalRelay implements SmartLifecycle {
         catch (InterruptedException | RuntimeException ex) {
             logger.debug("The answers to some requests are not recorded; other nodes apply them again", ex);
         }
-        this.behind.forEach(Submission::leave);
+        this.behind.leaveAll();
         this.status.relayStopped();
     }
 
@@ -221,9 +221,8 @@ final class JournalRelay implements SmartLifecycle {
      * @return whether some were left to {@link #relayAbandoned}
      */
     private boolean relay() throws InterruptedException {
-        List<Submission> batch = new ArrayList<>(this.behind);
-        this.behind.clear();
-        this.submissions.drainTo(batch, Math.max(0, JournalTable.BATCH_LIMIT - batch.size()));
+        List<Submission> batch = this.behind.poll(latestInsert(System.nanoTime()));
+        this.submissions.drainTo(batch, JournalTable.BATCH_LIMIT - batch.size());
         if (batch.isEmpty()) {
             return false;
         }
@@ -258,7 +257,7 @@ final class JournalRelay implements SmartLifecycle {
 
     private boolean relay(List<Submission> batch) throws InterruptedException {
         long begin = System.nanoTime();
-        long latest = begin - this.table.claim().dividedBy(2).toNanos();
+        long latest = latestInsert(begin);
         Map<Long, Submission> current = new LinkedHashMap<>();
         List<Submission> left = new ArrayList<>();
         for (Submission submission : batch) {
@@ -275,7 +274,7 @@ final class JournalRelay implements SmartLifecycle {
         for (JournalRow row : rows) {
             found.add(row.revision());
             if (row.behind()) {
-                this.behind.add(current.get(row.revision()));
+                this.behind.add(row, Objects.requireNonNull(current.get(row.revision())));
             }
             else {
                 first.add(row);
@@ -286,6 +285,11 @@ final class JournalRelay implements SmartLifecycle {
         left.forEach(Submission::leave);
         this.table.release(left.stream().map(Submission::revision).toList(), Duration.ofMillis(-1));
         return !left.isEmpty();
+    }
+
+    /** Returns the time of the last insert whose claim may end too early. */
+    private long latestInsert(long now) {
+        return now - this.table.claim().dividedBy(2).toNanos();
     }
 
     /** Returns whether there may be more. */

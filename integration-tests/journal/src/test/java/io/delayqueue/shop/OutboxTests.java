@@ -230,10 +230,7 @@ class OutboxTests {
         start(database);
         this.transaction.executeWithoutResult((status) -> {
             this.queue.send(ORDERS, "1", "first", LATER);
-            // Below ten minutes, after which a claim counts as one of a wrong clock.
-            jdbc().sql("UPDATE delayqueue_journal SET claimed_by = 'another', claimed_until = :until")
-                .param("until", System.currentTimeMillis() + Duration.ofMinutes(9).toMillis())
-                .update();
+            claimByAnotherNode();
         });
 
         assertThat(this.queue.cancel(ORDERS, "1")).isEqualTo(CancelResult.RECORDED);
@@ -242,6 +239,33 @@ class OutboxTests {
 
         await().untilAsserted(() -> assertThat(rows()).isZero());
         assertThat(this.queue.find(ORDERS, "1")).isEmpty();
+    }
+
+    /** P3: requests that wait for an earlier one of their id delay no other id. */
+    @EachDatabase
+    void manyRequestsThatWaitDelayNoOtherId(ShopDatabase database) {
+        start(database);
+        this.transaction.executeWithoutResult((status) -> {
+            this.queue.send(ORDERS, "1", "first", LATER);
+            claimByAnotherNode();
+        });
+        this.transaction.executeWithoutResult((status) -> IntStream.rangeClosed(1, 150)
+            .forEach((i) -> this.queue.reschedule(ORDERS, "1", LATER.plusMinutes(i))));
+
+        assertThat(this.queue.send(ORDERS, "2", "other", LATER).outcome()).isEqualTo(SendOutcome.SCHEDULED);
+        long before = redisMillis();
+        jdbc().sql("UPDATE delayqueue_journal SET claimed_until = 0 WHERE claimed_by = 'another'").update();
+
+        await().atMost(Duration.ofMinutes(2)).untilAsserted(() -> assertThat(rows()).isZero());
+        assertThat(this.queue.find(ORDERS, "1").orElseThrow().dueAt().toEpochMilli()).as("the last reschedule")
+            .isGreaterThan(before + LATER.plusMinutes(149).toMillis());
+    }
+
+    /** Claims all rows, below ten minutes: a longer claim counts as one of a wrong clock. */
+    private void claimByAnotherNode() {
+        jdbc().sql("UPDATE delayqueue_journal SET claimed_by = 'another', claimed_until = :until")
+            .param("until", System.currentTimeMillis() + Duration.ofMinutes(9).toMillis())
+            .update();
     }
 
     /** Transactions that send to one id neither wait for each other nor abort. */
