@@ -3,7 +3,11 @@ package io.delayqueue.journal;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
@@ -14,24 +18,57 @@ import io.delayqueue.store.NewMessage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads rows of the journal from the result of a query. */
+import org.springframework.jdbc.core.ResultSetExtractor;
+
+/**
+ * Reads rows of the journal from the result of a query. Logs each row that it cannot read
+ * once. Thread-safe.
+ */
 final class JournalRowReader {
 
     private static final Logger logger = LoggerFactory.getLogger(JournalRowReader.class);
 
-    private JournalRowReader() {
-    }
+    /** Maximum number of rows that are logged because they cannot be read. */
+    private static final int LOG_LIMIT = 1000;
+
+    /** The revisions of rows that were logged. */
+    private final Set<Long> logged = ConcurrentHashMap.newKeySet();
 
     /** Leaves out a row that this version cannot read; its claim runs out. */
-    static Optional<JournalRow> readOrEmpty(ResultSet row) throws SQLException {
+    Optional<JournalRow> readOrEmpty(ResultSet row) throws SQLException {
         try {
             return Optional.of(read(row));
         }
         catch (IllegalArgumentException ex) {
-            logger.error("Row {} of the journal cannot be read and waits: {}", row.getLong("revision"),
-                    ex.getMessage());
+            long revision = row.getLong("revision");
+            if (this.logged.size() < LOG_LIMIT && this.logged.add(revision)) {
+                logger.error("Row {} of the journal cannot be read and waits for a node of the version that wrote it: {}",
+                        revision, ex.getMessage());
+            }
             return Optional.empty();
         }
+    }
+
+    /**
+     * Returns a reader of the first rows of a result, until their messages reach
+     * {@link JournalTable#BYTES_LIMIT}.
+     * @param unreadable receives the revisions of the rows that cannot be read
+     */
+    ResultSetExtractor<List<JournalRow>> page(List<Long> unreadable) {
+        return (result) -> {
+            List<JournalRow> rows = new ArrayList<>();
+            for (long bytes = 0; bytes < JournalTable.BYTES_LIMIT && result.next();) {
+                JournalRow row = readOrEmpty(result).orElse(null);
+                if (row != null) {
+                    rows.add(row);
+                    bytes += row.size();
+                }
+                else {
+                    unreadable.add(result.getLong("revision"));
+                }
+            }
+            return rows;
+        };
     }
 
     private static JournalRow read(ResultSet row) throws SQLException {

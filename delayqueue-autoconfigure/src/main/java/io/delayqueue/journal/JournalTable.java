@@ -23,10 +23,7 @@ import io.delayqueue.journal.JournalRequest.Operation;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
-import org.springframework.jdbc.core.ResultSetExtractor;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.jdbc.support.GeneratedKeyHolder;
@@ -42,8 +39,6 @@ import org.springframework.jdbc.support.KeyHolder;
  */
 final class JournalTable {
 
-    private static final Logger logger = LoggerFactory.getLogger(JournalTable.class);
-
     /** Maximum number of rows of one statement. */
     static final int BATCH_LIMIT = 100;
 
@@ -55,6 +50,9 @@ final class JournalTable {
 
     /** No node claims a row for so long. */
     private static final Duration DISTANT_CLAIM = MAX_CLAIM.multipliedBy(10);
+
+    /** How long an accepted row rests that this version cannot read. */
+    private static final Duration UNREADABLE_DELAY = Duration.ofHours(1);
 
     /** Maximum size of the messages of a page, besides the last one, in bytes. */
     static final long BYTES_LIMIT = 8 * 1024 * 1024;
@@ -96,6 +94,8 @@ final class JournalTable {
     private static final StatementSettings PAGE = new StatementSettings(BATCH_LIMIT, -1);
 
     private final JournalDatabase database;
+
+    private final JournalRowReader reader = new JournalRowReader();
 
     private final String node = UUID.randomUUID().toString();
 
@@ -203,12 +203,22 @@ final class JournalTable {
 
     /**
      * Returns accepted rows whose next check is over, the earliest first. Large ones are
-     * fewer than the limit.
+     * fewer than the limit. Postpones those that cannot be read, so that they do not take
+     * the place of others.
      */
     List<JournalRow> dueForCheck(int limit) {
-        return page(() -> this.database.replanned("SELECT " + ACCEPTED_COLUMNS + " FROM delayqueue_journal r " + """
-                WHERE namespace = :namespace AND accepted = TRUE AND claimed_until < (SELECT $now)
-                ORDER BY claimed_until LIMIT :limit""", PAGE).param("limit", limit));
+        List<Long> unreadable = new ArrayList<>();
+        List<JournalRow> rows = inOwnTransaction(
+                () -> this.database.replanned("SELECT " + ACCEPTED_COLUMNS + " FROM delayqueue_journal r " + """
+                        WHERE namespace = :namespace AND accepted = TRUE AND claimed_until < (SELECT $now)
+                        ORDER BY claimed_until LIMIT :limit""", PAGE)
+                    .param("limit", limit)
+                    .query(this.reader.page(unreadable)));
+        if (!unreadable.isEmpty()) {
+            update("UPDATE delayqueue_journal SET claimed_until = $now + :span WHERE revision = :revision", unreadable,
+                    UNREADABLE_DELAY);
+        }
+        return rows;
     }
 
     /**
@@ -363,7 +373,7 @@ final class JournalTable {
         return this.database
             .query(() -> this.database.replanned(sql)
                 .params(parameters)
-                .query((row, number) -> JournalRowReader.readOrEmpty(row))
+                .query((row, number) -> this.reader.readOrEmpty(row))
                 .list())
             .stream()
             .flatMap(Optional::stream)
@@ -374,18 +384,7 @@ final class JournalTable {
      * Returns the first rows of a query, until their messages reach {@link #BYTES_LIMIT}.
      */
     private List<JournalRow> page(Supplier<StatementSpec> query) {
-        ResultSetExtractor<List<JournalRow>> reader = (result) -> {
-            List<JournalRow> rows = new ArrayList<>();
-            for (long bytes = 0; bytes < BYTES_LIMIT && result.next();) {
-                JournalRow row = JournalRowReader.readOrEmpty(result).orElse(null);
-                if (row != null) {
-                    rows.add(row);
-                    bytes += row.size();
-                }
-            }
-            return rows;
-        };
-        return inOwnTransaction(() -> query.get().query(reader));
+        return inOwnTransaction(() -> query.get().query(this.reader.page(new ArrayList<>())));
     }
 
     /**

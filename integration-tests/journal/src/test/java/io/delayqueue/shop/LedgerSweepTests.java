@@ -4,6 +4,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 
+import ch.qos.logback.classic.Level;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.fixtures.LogCapture;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import org.junit.jupiter.api.AfterAll;
@@ -104,6 +107,38 @@ class LedgerSweepTests {
         assertThat(this.shop.queue().find("others", "cancelled")).isEmpty();
         assertThat(number("SELECT checks FROM delayqueue_journal WHERE operation = 'S' AND message_id = 'cancelled'"))
             .isZero();
+    }
+
+    /**
+     * P1: rows that this version cannot read, as those of a later one, keep the sweep from
+     * no other row. Each is logged once.
+     */
+    @EachDatabase
+    void rowsThatCannotBeReadDoNotStopTheSweep(ShopDatabase database) {
+        this.shop = ShopApplication.start(redis, database.url());
+        List<DelayedMessage> messages = IntStream.range(0, 120)
+            .mapToObj((i) -> DelayedMessage.builder("others", "unreadable").id("u" + i).delay(LATER).build())
+            .toList();
+        this.shop.queue().sendAll(messages);
+        this.shop.queue().send("others", "readable", "lost", LATER);
+        await().untilAsserted(() -> assertThat(accepted()).isEqualTo(121));
+        await().untilAsserted(() -> assertThat(ShopApplication.calls(redis, "others")).isGreaterThan(1));
+        ShopApplication.lose(redis, "others", "readable");
+        try (LogCapture log = new LogCapture()) {
+            this.shop.jdbc()
+                .sql("UPDATE delayqueue_journal SET operation = 'X', claimed_until = 1 WHERE message_id <> 'readable'")
+                .update();
+            this.shop.jdbc()
+                .sql("UPDATE delayqueue_journal SET claimed_until = 2 WHERE message_id = 'readable'")
+                .update();
+
+            await().untilAsserted(() -> assertThat(this.shop.queue().find("others", "readable")).isPresent());
+            this.shop.jdbc().sql("UPDATE delayqueue_journal SET claimed_until = 1").update();
+            await().untilAsserted(
+                    () -> assertThat(number("SELECT MIN(claimed_until) FROM delayqueue_journal")).isGreaterThan(1));
+
+            assertThat(log.lines(Level.ERROR)).filteredOn((line) -> line.contains("cannot be read")).hasSize(120);
+        }
     }
 
     /** The sweep of a large backlog leaves most of Redis' time to the application. */
