@@ -18,6 +18,9 @@
 -- While the queue is paused no message moves, not even if its lease ran out, and the wake mark
 -- stays as it is: so senders wake workers about once a second, in vain.
 --
+-- A ledger with UNRECORDED changes is paused as well, a second at a time, until a journal has recorded
+-- some: `changes` must not grow without bound while the database is away, and none may be dropped.
+--
 -- The wake mark: a primary poller with free permits polls again at `next_at`, so senders need
 -- not wake it for a later message. A caller that leaves due messages behind wakes the others,
 -- once a second at most. A caller without free permits, or a standby node, sets no mark.
@@ -63,6 +66,10 @@ local limit = tonumber(ARGV[1])
 local partitions = redis.call('GET', PARTITIONS)
 local resumes_at = partitions and pause_end(partitions)
 local paused = resumes_at and resumes_at > now_ms
+if partitions and not paused and string.find(partitions, 'j', 1, true)
+    and redis.call('ZCOUNT', CHANGES, '0', '+inf') >= UNRECORDED then
+  resumes_at, paused = now_ms + 1000, true
+end
 
 local first = not paused and redis.call('ZRANGE', LEASED, '0', '0', 'WITHSCORES')[2]
 local lapsed_at

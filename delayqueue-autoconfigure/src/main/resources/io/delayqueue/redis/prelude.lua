@@ -227,6 +227,7 @@ local WAKE_GRACE = 1000
 local BYTES = 1048576 -- of contents, after which a call reads no more of them
 local REMOVALS = 100 -- most messages that a claim removes
 local WINDOWS = 100000 -- most ids with a duplicate window that has begun, beyond which none is sent
+local UNRECORDED = 1000000 -- most changes that no journal has recorded, beyond which nothing is claimed
 local BACKLOGGED = '1001' -- the `ahead` of a schedule after a skip as BACKLOG: above every limit
 local RETRY = 60000 -- ms, after which a schedule that a node could not read is tried again
 local UNREADABLE = '?' -- answered for a schedule that has a time and no state, or an empty one
