@@ -209,8 +209,9 @@ final class HistoryTable {
      * @return how many, at most {@link #DELETE_LIMIT}
      */
     int deleteOlderThan(Duration retention) {
+        long now = this.database.query(this.database::now);
         return delete("occurred_at < :before ORDER BY occurred_at",
-                new MapSqlParameterSource("before", (this.database.now() - retention.toMillis()) * 1000));
+                new MapSqlParameterSource("before", (now - retention.toMillis()) * 1000));
     }
 
     /**

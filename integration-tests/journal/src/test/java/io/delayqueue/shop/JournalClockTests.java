@@ -151,6 +151,42 @@ class JournalClockTests {
         }
     }
 
+    /**
+     * The documented exception to P2: a step forward between the insert and the offer
+     * makes a message early by the step, and no more.
+     */
+    @EachDatabase
+    @Tag("matrix")
+    void aClockThatIsSetForwardMakesAMessageEarlyByTheStep(ShopDatabase database) {
+        if (database == ShopDatabase.H2) {
+            return; // takes the time of this process
+        }
+        Duration delay = Duration.ofHours(3);
+        ShiftedDataSource.setBack = true;
+        try (ShopApplication shop = ShopApplication.start(List.of(Shop.class, ShiftedClock.class), redis.port(),
+                database.url(), "clock.hours=1")) {
+            shop.queue().send(WAITING, "0", "first", delay);
+            await().untilAsserted(() -> assertThat(shop.accepted()).isOne());
+            redis.kill();
+            long before = System.currentTimeMillis();
+            shop.transaction().executeWithoutResult((status) -> shop.queue().send(WAITING, "1", "waits", delay));
+            long after = System.currentTimeMillis();
+            ShiftedDataSource.setBack = false;
+            redis.restart();
+
+            await().atMost(Duration.ofMinutes(3))
+                .untilAsserted(() -> assertThat(shop.queue().find(WAITING, "1")).isPresent());
+            Duration early = delay.minusHours(1);
+            assertThat(shop.queue().find(WAITING, "1").orElseThrow().dueAt().toEpochMilli())
+                .isGreaterThanOrEqualTo(before + early.toMillis())
+                .isLessThan(after + early.plusMinutes(30).toMillis());
+        }
+        finally {
+            ShiftedDataSource.setBack = false;
+            redis.commands().flushall();
+        }
+    }
+
     static class TimedListener {
 
         final Map<String, Long> handled = new ConcurrentHashMap<>();

@@ -83,6 +83,25 @@ class LedgerSweepTests {
         assertThat(this.shop.queue().find("paused", "1")).isPresent();
     }
 
+    /** A message that Redis holds is looked up less and less often. */
+    @EachDatabase
+    void theIntervalDoublesWhileRedisHoldsTheMessage(ShopDatabase database) {
+        this.shop = ShopApplication.start(redis, database.url());
+        this.shop.queue().send("others", "1", "waits", LATER);
+        await().untilAsserted(() -> assertThat(accepted()).isOne());
+
+        for (int doublings = 0; doublings < 4; doublings++) {
+            this.shop.makeOverdue();
+            await().untilAsserted(() -> assertThat(next()).isGreaterThan(1));
+            long interval = Duration.ofMinutes(2).toMillis() << doublings;
+            assertThat(next() - System.currentTimeMillis()).isBetween(interval / 4 * 3, interval);
+        }
+    }
+
+    private long next() {
+        return number("SELECT claimed_until FROM delayqueue_journal");
+    }
+
     /** P6: the sweep does not restore a message whose cancel another node is to apply. */
     @EachDatabase
     void aMessageWithAPendingCancelIsNotRestored(ShopDatabase database) {

@@ -2,9 +2,11 @@ package io.delayqueue.shop;
 
 import java.time.Duration;
 
+import io.delayqueue.CancelResult;
 import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.ScheduleOperations;
 import io.delayqueue.SendOutcome;
+import io.delayqueue.StoreRefusedException;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import org.junit.jupiter.api.AfterEach;
@@ -14,6 +16,7 @@ import org.junit.jupiter.api.Test;
 
 import static io.delayqueue.shop.Shop.ORDERS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 /** Tests a queue whose mode changes while it has messages. */
@@ -93,6 +96,54 @@ class ModeChangeTests {
 
         await().untilAsserted(() -> assertThat(this.shop.shop().handled).containsExactlyInAnyOrder("before", "after"));
         await().untilAsserted(() -> assertThat(this.shop.rows()).isZero());
+    }
+
+    /**
+     * P1, P9: a ledger that is turned off without the way by the outbox, and on again,
+     * has the ends of the time between: Redis has kept them, and no message came.
+     */
+    @Test
+    void aLedgerIsTurnedOffAndOnAgain() {
+        String url = ShopDatabase.POSTGRESQL.url();
+        this.shop = ShopApplication.start(this.redis, url, "delayqueue.listener.auto-startup=false");
+        this.shop.queue().send(ORDERS, "1", "handled while off", Duration.ZERO);
+        this.shop.queue().send(ORDERS, "2", "waits", Duration.ofHours(1));
+        await().untilAsserted(() -> assertThat(this.shop.accepted()).isEqualTo(2));
+        await().untilAsserted(() -> assertThat(layout()).contains("j"));
+        this.shop.close();
+
+        this.shop = ShopApplication.start(this.redis, url, "delayqueue.queues.orders.journal-mode=off");
+        await().untilAsserted(() -> assertThat(this.shop.shop().handled).containsExactly("handled while off"));
+        assertThatThrownBy(() -> this.shop.queue().send(ORDERS, "3", "without a row", Duration.ofHours(1)))
+            .isInstanceOf(StoreRefusedException.class);
+        this.shop.close();
+
+        this.shop = ShopApplication.start(this.redis, url);
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(this.shop.rows()).isOne());
+        this.redis.commands().flushall();
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(this.shop.queue().find(ORDERS, "2")).isPresent());
+        assertThat(this.shop.shop().handled).isEmpty();
+    }
+
+    /**
+     * P1: on the way to a ledger no sender is rejected, if all have the outbox before.
+     */
+    @Test
+    void aSenderWithTheOutboxIsNotRejectedByALedger() {
+        String url = ShopDatabase.POSTGRESQL.url();
+        this.shop = ShopApplication.start(this.redis, url);
+        this.shop.queue().send(ORDERS, "1", "of the ledger", Duration.ofHours(1));
+        await().untilAsserted(() -> assertThat(layout()).contains("j"));
+
+        try (ShopApplication other = ShopApplication.start(this.redis, url,
+                "delayqueue.queues.orders.journal-mode=outbox")) {
+            assertThat(other.queue().send(ORDERS, "2", "of the outbox", Duration.ofHours(1)).outcome())
+                .isEqualTo(SendOutcome.SCHEDULED);
+            assertThat(other.queue().cancel(ORDERS, "1")).isEqualTo(CancelResult.CANCELLED);
+        }
+
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(this.shop.rows()).isZero());
+        assertThat(this.shop.queue().find(ORDERS, "2")).isPresent();
     }
 
     private String layout() {

@@ -11,11 +11,11 @@ import org.springframework.context.event.EventListener;
 
 /** An application that handles the messages of two queues, of which one has a journal. */
 @SpringBootApplication
-class Shop {
+public class Shop {
 
-    static final String ORDERS = "orders";
+    public static final String ORDERS = "orders";
 
-    final List<String> handled = new CopyOnWriteArrayList<>();
+    public final List<String> handled = new CopyOnWriteArrayList<>();
 
     final List<JournalRequestRefusedEvent> refused = new CopyOnWriteArrayList<>();
 

@@ -16,12 +16,12 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /** Runs a {@link Shop} whose queue has a ledger. */
-record ShopApplication(ConfigurableApplicationContext context) implements AutoCloseable {
+public record ShopApplication(ConfigurableApplicationContext context) implements AutoCloseable {
 
     private static final String WITHOUT_JPA = "--spring.autoconfigure.exclude="
             + "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration";
 
-    static ShopApplication start(int redisPort, String url, String... settings) {
+    public static ShopApplication start(int redisPort, String url, String... settings) {
         return start(List.of(Shop.class), redisPort, url, settings);
     }
 
@@ -29,7 +29,7 @@ record ShopApplication(ConfigurableApplicationContext context) implements AutoCl
      * Starts a shop with further components.
      * @param sources the components, and {@link Shop}
      */
-    static ShopApplication start(List<Class<?>> sources, int redisPort, String url, String... settings) {
+    public static ShopApplication start(List<Class<?>> sources, int redisPort, String url, String... settings) {
         List<String> arguments = Stream
             .concat(Stream.of("--spring.data.redis.port=" + redisPort, "--spring.datasource.url=" + url, WITHOUT_JPA,
                     "--spring.data.jpa.repositories.enabled=false", "--delayqueue.journal.mode=ledger",
@@ -41,44 +41,44 @@ record ShopApplication(ConfigurableApplicationContext context) implements AutoCl
             .run(arguments.toArray(String[]::new)));
     }
 
-    static ShopApplication start(RedisServer redis, String url, String... settings) {
+    public static ShopApplication start(RedisServer redis, String url, String... settings) {
         return start(redis.port(), url, settings);
     }
 
-    Shop shop() {
+    public Shop shop() {
         return this.context.getBean(Shop.class);
     }
 
-    DelayQueueTemplate queue() {
+    public DelayQueueTemplate queue() {
         return this.context.getBean(DelayQueueTemplate.class);
     }
 
-    JournalOperations journal() {
+    public JournalOperations journal() {
         return this.context.getBean(JournalOperations.class);
     }
 
-    JdbcClient jdbc() {
+    public JdbcClient jdbc() {
         return this.context.getBean(JdbcClient.class);
     }
 
-    TransactionTemplate transaction() {
+    public TransactionTemplate transaction() {
         return new TransactionTemplate(this.context.getBean(PlatformTransactionManager.class));
     }
 
     /** Returns the component that deletes rows of ended messages, and restores others. */
-    SmartLifecycle reconciler() {
+    public SmartLifecycle reconciler() {
         return this.context.getBean("delayQueueJournalReconciler", SmartLifecycle.class);
     }
 
     /** Returns the number of rows, apart from those that keep canceled messages away. */
-    long rows() {
+    public long rows() {
         return jdbc().sql("SELECT COUNT(*) FROM delayqueue_journal WHERE operation <> 'C' OR accepted = FALSE")
             .query(Long.class)
             .single();
     }
 
     /** Returns how many requests Redis has accepted. */
-    long accepted() {
+    public long accepted() {
         return jdbc().sql("SELECT COUNT(*) FROM delayqueue_journal WHERE accepted = TRUE").query(Long.class).single();
     }
 
@@ -86,13 +86,13 @@ record ShopApplication(ConfigurableApplicationContext context) implements AutoCl
      * Returns how often nodes have read the changes of a queue. The first call of a new
      * queue restores it.
      */
-    static long calls(RedisServer redis, String queue) {
+    public static long calls(RedisServer redis, String queue) {
         String journal = redis.commands().get("dq:{" + queue + "}:journal");
         return (journal != null) ? Long.parseLong(journal.split(" ")[1]) : 0;
     }
 
     /** Removes a waiting message from Redis without a trace, as an operator could. */
-    static void lose(RedisServer redis, String queue, String id) {
+    public static void lose(RedisServer redis, String queue, String id) {
         String stem = "dq:{" + queue + "}:";
         redis.commands().hdel(stem + "messages", id);
         redis.commands().hdel(stem + "revisions", id);
@@ -100,12 +100,12 @@ record ShopApplication(ConfigurableApplicationContext context) implements AutoCl
     }
 
     /** Returns how many overdue messages were compared with Redis. */
-    long swept() {
+    public long swept() {
         return this.context.getBean(JournalFactory.class).status().swept();
     }
 
     /** Makes the rows of messages overdue, so that the sweep compares them with Redis. */
-    void makeOverdue() {
+    public void makeOverdue() {
         jdbc().sql("UPDATE delayqueue_journal SET due_millis = 1, claimed_until = 1 WHERE operation = 'S'").update();
     }
 

@@ -1,0 +1,154 @@
+package io.delayqueue.shop.ledger;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.journal.RestorePlan;
+import io.delayqueue.journal.RestoreReport;
+import io.delayqueue.shop.EachDatabase;
+import io.delayqueue.shop.ShopApplication;
+import io.delayqueue.shop.ShopDatabase;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+
+import org.springframework.dao.DataAccessException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests a ledger with several applications: which of them sweeps, and those that only
+ * handle messages. Also tests what a database may do to ids and contents.
+ */
+@Tag("server")
+class LedgerNodesTests {
+
+    private static final Duration LATER = Duration.ofHours(1);
+
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+    /** A queue without a listener. */
+    private static final String QUEUE = "waiting";
+
+    private static RedisServer redis;
+
+    private ShopApplication shop;
+
+    @BeforeAll
+    static void startRedis() {
+        redis = RedisServer.start(RedisBinary.preferred());
+    }
+
+    @AfterAll
+    static void stopRedis() {
+        redis.close();
+    }
+
+    @AfterEach
+    void stop() {
+        this.shop.close();
+        redis.commands().flushall();
+    }
+
+    /** P1: one node sweeps for all, and another one takes its place when it ends. */
+    @EachDatabase
+    void oneNodeSweepsUntilItEnds(ShopDatabase database) {
+        String url = database.url();
+        this.shop = ShopApplication.start(redis, url);
+        try (ShopApplication other = ShopApplication.start(redis, url)) {
+            this.shop.queue()
+                .sendAll(IntStream.range(0, 500)
+                    .mapToObj((i) -> DelayedMessage.builder(QUEUE, "content").id("m" + i).delay(LATER).build())
+                    .toList());
+            await().untilAsserted(() -> assertThat(this.shop.accepted()).isEqualTo(500));
+
+            this.shop.makeOverdue();
+            await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(this.shop.swept() + other.swept()).isEqualTo(500));
+            assertThat(Math.min(this.shop.swept(), other.swept())).isZero();
+            boolean first = this.shop.swept() > 0;
+            (first ? this.shop : other).reconciler().stop();
+            other.makeOverdue();
+
+            await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat((first ? other : this.shop).swept()).isEqualTo(500));
+        }
+    }
+
+    /** P1: consumers need neither the journal nor its database. */
+    @EachDatabase
+    void aConsumerWithoutTheJournalEndsMessages(ShopDatabase database) {
+        this.shop = ShopApplication.start(redis, database.url());
+        this.shop.queue().send(QUEUE, "handled", "content", Duration.ZERO);
+        this.shop.queue().send(QUEUE, "waits", "content", LATER);
+        await().untilAsserted(() -> assertThat(this.shop.accepted()).isEqualTo(2));
+        await().untilAsserted(() -> assertThat(ShopApplication.calls(redis, QUEUE)).isGreaterThan(1));
+
+        try (ShopApplication consumer = ShopApplication.start(redis, ShopDatabase.H2.url(),
+                "delayqueue.queues." + QUEUE + ".journal-mode=off")) {
+            consumer.queue().receive(QUEUE, Duration.ofSeconds(30)).orElseThrow().acknowledge();
+        }
+
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(this.shop.rows()).isOne());
+        redis.commands().flushall();
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(this.shop.queue().find(QUEUE, "waits")).isPresent());
+        assertThat(this.shop.queue().find(QUEUE, "handled")).isEmpty();
+    }
+
+    /** P6: a cancel or a restore of one id or queue touches no other one. */
+    @EachDatabase
+    void namesThatDifferInTheirCaseAreDifferent(ShopDatabase database) {
+        this.shop = ShopApplication.start(redis, database.url());
+        for (String queue : List.of("waiting", "Waiting")) {
+            for (String id : List.of("a", "A")) {
+                assertThat(this.shop.queue().send(queue, id, "content", LATER).outcome())
+                    .isEqualTo(SendOutcome.SCHEDULED);
+            }
+            await().untilAsserted(() -> assertThat(ShopApplication.calls(redis, queue)).isGreaterThan(1));
+        }
+        await().untilAsserted(() -> assertThat(this.shop.accepted()).isEqualTo(4));
+        assertThat(this.shop.queue().cancel("waiting", "a")).isEqualTo(CancelResult.CANCELLED);
+        await().untilAsserted(() -> assertThat(this.shop.rows()).isEqualTo(3));
+        List.of("waiting", "Waiting").forEach((queue) -> ShopApplication.lose(redis, queue, "A"));
+
+        RestoreReport report = this.shop.journal().restore(RestorePlan.all().queue("waiting"));
+
+        assertThat(report).isEqualTo(new RestoreReport(1, 0, 0, 0));
+        assertThat(this.shop.queue().find("waiting", "A")).isPresent();
+        assertThat(this.shop.queue().find("Waiting", "A")).isEmpty();
+        assertThat(this.shop.journal().restore(RestorePlan.all().queue("Waiting").id("a")))
+            .isEqualTo(new RestoreReport(0, 1, 0, 0));
+    }
+
+    /** P1: the sender learns that nothing was recorded, and Redis gets nothing. */
+    @EachDatabase
+    void aMessageThatIsTooLargeForTheDatabaseIsRejected(ShopDatabase database) {
+        this.shop = ShopApplication.start(redis, database.url());
+        this.shop.jdbc().sql(switch (database) {
+            case H2 -> "ALTER TABLE delayqueue_journal ALTER COLUMN envelope VARBINARY(255)";
+            case POSTGRESQL -> "ALTER TABLE delayqueue_journal ADD CHECK (octet_length(envelope) <= 255)";
+            case MARIADB -> "ALTER TABLE delayqueue_journal MODIFY envelope TINYBLOB";
+        }).update();
+
+        assertThatThrownBy(() -> this.shop.queue().send(QUEUE, "large", "x".repeat(300), LATER))
+            .isInstanceOf(DataAccessException.class);
+        assertThatThrownBy(() -> this.shop.transaction().execute((status) -> {
+            this.shop.queue().send(QUEUE, "small", "content", LATER);
+            return this.shop.queue().send(QUEUE, "large", "x".repeat(300), LATER);
+        })).isInstanceOf(DataAccessException.class);
+
+        assertThat(this.shop.queue().send(QUEUE, "next", "content", LATER).outcome()).isEqualTo(SendOutcome.SCHEDULED);
+        assertThat(this.shop.rows()).isOne();
+        assertThat(this.shop.queue().statistics(QUEUE).scheduled()).isOne();
+    }
+
+}
