@@ -42,7 +42,7 @@ final class JournalRowReader {
         catch (IllegalArgumentException ex) {
             long revision = row.getLong("revision");
             if (this.logged.size() < LOG_LIMIT && this.logged.add(revision)) {
-                logger.error("Row {} of the journal cannot be read and waits for a node of the version that wrote it: {}",
+                logger.error("Row {} of the journal cannot be read, and waits for the version that wrote it: {}",
                         revision, ex.getMessage());
             }
             return Optional.empty();

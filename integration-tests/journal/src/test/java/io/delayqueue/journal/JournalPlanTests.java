@@ -256,7 +256,8 @@ class JournalPlanTests {
         this.jdbc.sql("SELECT 1").query(Integer.class).single();
         this.jdbc.sql("SELECT pg_stat_clear_snapshot() IS NULL").query(Boolean.class).single();
         return this.jdbc.sql("""
-                SELECT SUM(t.seq_tup_read + (SELECT SUM(i.idx_tup_read) FROM pg_stat_user_indexes i WHERE i.relid = t.relid))
+                SELECT SUM(t.seq_tup_read
+                  + (SELECT SUM(i.idx_tup_read) FROM pg_stat_user_indexes i WHERE i.relid = t.relid))
                 FROM pg_stat_user_tables t WHERE t.relname IN ('delayqueue_journal', 'delayqueue_dead_letter')""")
             .query(Long.class)
             .single();

@@ -62,7 +62,7 @@ class RestorePlanTests {
         await().untilAsserted(() -> assertThat(this.shop.accepted()).isEqualTo(messages.length));
         await().untilAsserted(() -> assertThat(ShopApplication.calls(redis, QUEUE)).isGreaterThan(1));
         for (DelayedMessage message : messages) {
-            ShopApplication.lose(redis, QUEUE, message.id());
+            ShopApplication.lose(redis, QUEUE, message.id().orElseThrow());
         }
     }
 
