@@ -115,9 +115,8 @@ final class HistoryRecorder implements MessageStore {
     @Override
     public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget target,
             List<NewMessage> messages) {
-        return recording(target.queue(), () -> this.store.scheduleIfHeld(target, messages),
-                (trace, results) -> results
-                    .forEach((result) -> result.ifPresent((sent) -> trace.sent(sent, isRepeated(target)))));
+        return recording(target.queue(), () -> this.store.scheduleIfHeld(target, messages), (trace, results) -> results
+            .forEach((result) -> result.ifPresent((sent) -> trace.sent(sent, isRepeated(target)))));
     }
 
     @Override

@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Queue;
 
@@ -70,7 +71,7 @@ final class RequestsBehind {
     List<Submission> poll(long latest) {
         List<Submission> polled = new ArrayList<>();
         for (Key key : this.requests.keySet().stream().limit(POLL_LIMIT).toList()) {
-            Queue<Submission> ofId = this.requests.remove(key);
+            Queue<Submission> ofId = Objects.requireNonNull(this.requests.remove(key));
             boolean old = true;
             while (old && !ofId.isEmpty() && polled.size() < POLL_LIMIT) {
                 Submission first = ofId.remove();

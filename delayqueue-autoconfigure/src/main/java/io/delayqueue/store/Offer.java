@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * message of a later one
  * @param deadline the time of each partition, in microseconds since the epoch, after
  * which it rejects the call, because another node may apply the request then
- * @param restores whether the store had the messages already, or had applied the cancel or
- * the reschedule: a message that it has lost is due when it was, even if that is past
+ * @param restores whether the store had the messages already, or had applied the cancel
+ * or the reschedule: a message that it has lost is due when it was, even if that is past
  * @param failed the failed attempts of the messages, by the ids of the call, that the
  * store counts if it has lost them
  * @param voids the revisions, by the ids of the call, that a send or a cancel makes void:

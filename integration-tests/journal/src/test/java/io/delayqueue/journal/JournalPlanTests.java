@@ -213,16 +213,17 @@ class JournalPlanTests {
      */
     @Test
     void noPageOfDeadLettersReadsTheOthers() {
-        this.jdbc.sql("""
-                INSERT INTO delayqueue_dead_letter (namespace, queue_name, dead_letter_id, message_id, partition_number,
-                  content)
-                SELECT 'dq', CASE WHEN i % 2 = 0 THEN 'orders' ELSE 'payments' END, 'order-' || i || '~1', 'order-' || i,
-                  0, 'content' FROM generate_series(1, 20000) i""").update();
+        this.jdbc
+            .sql("""
+                    INSERT INTO delayqueue_dead_letter (namespace, queue_name, dead_letter_id, message_id, partition_number,
+                      content)
+                    SELECT 'dq', CASE WHEN i % 2 = 0 THEN 'orders' ELSE 'payments' END, 'order-' || i || '~1', 'order-' || i,
+                      0, 'content' FROM generate_series(1, 20000) i""")
+            .update();
         this.jdbc.sql("VACUUM (ANALYZE, INDEX_CLEANUP ON) delayqueue_dead_letter").update();
         LedgerTable ledger = new LedgerTable(this.table.database());
 
-        assertReads("queues", 10,
-                () -> assertThat(ledger.queues()).containsExactly(QUEUE, new QueueName("payments")));
+        assertReads("queues", 10, () -> assertThat(ledger.queues()).containsExactly(QUEUE, new QueueName("payments")));
         assertReads("the next queue", 10, () -> assertThat(ledger.nextQueue("payments")).isEmpty());
         assertReads("a page", 50, () -> assertThat(ledger.deadLetters(QUEUE, "order-15000~1", 20)).hasSize(20));
     }

@@ -129,8 +129,8 @@ class LedgerSweepTests {
     }
 
     /**
-     * P1: rows that this version cannot read, as those of a later one, keep the sweep from
-     * no other row. Each is logged once.
+     * P1: rows that this version cannot read, as those of a later one, keep the sweep
+     * from no other row. Each is logged once.
      */
     @EachDatabase
     void rowsThatCannotBeReadDoNotStopTheSweep(ShopDatabase database) {

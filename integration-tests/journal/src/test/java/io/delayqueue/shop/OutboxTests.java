@@ -261,7 +261,9 @@ class OutboxTests {
             .isGreaterThan(before + LATER.plusMinutes(149).toMillis());
     }
 
-    /** Claims all rows, below ten minutes: a longer claim counts as one of a wrong clock. */
+    /**
+     * Claims all rows, below ten minutes: a longer claim counts as one of a wrong clock.
+     */
     private void claimByAnotherNode() {
         jdbc().sql("UPDATE delayqueue_journal SET claimed_by = 'another', claimed_until = :until")
             .param("until", System.currentTimeMillis() + Duration.ofMinutes(9).toMillis())

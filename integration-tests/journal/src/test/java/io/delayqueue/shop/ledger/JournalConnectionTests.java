@@ -130,8 +130,7 @@ class JournalConnectionTests {
         private void taken(String thread) {
             if (thread.startsWith("caller-")) {
                 int now = this.open.computeIfAbsent(thread, (each) -> new AtomicInteger()).incrementAndGet();
-                this.ofCallers.computeIfAbsent(thread, (each) -> new AtomicInteger())
-                    .accumulateAndGet(now, Math::max);
+                this.ofCallers.computeIfAbsent(thread, (each) -> new AtomicInteger()).accumulateAndGet(now, Math::max);
             }
             else if (thread.startsWith("delayqueue-")) {
                 this.mostOfJournal.accumulateAndGet(this.ofJournal.incrementAndGet(), Math::max);

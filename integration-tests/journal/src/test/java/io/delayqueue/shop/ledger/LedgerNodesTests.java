@@ -72,8 +72,7 @@ class LedgerNodesTests {
             await().untilAsserted(() -> assertThat(this.shop.accepted()).isEqualTo(500));
 
             this.shop.makeOverdue();
-            await().atMost(PATIENCE)
-                .untilAsserted(() -> assertThat(this.shop.swept() + other.swept()).isEqualTo(500));
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(this.shop.swept() + other.swept()).isEqualTo(500));
             assertThat(Math.min(this.shop.swept(), other.swept())).isZero();
             boolean first = this.shop.swept() > 0;
             (first ? this.shop : other).reconciler().stop();

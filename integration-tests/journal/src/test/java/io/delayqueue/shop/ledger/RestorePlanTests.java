@@ -113,9 +113,7 @@ class RestorePlanTests {
     @EachDatabase
     void aRateLimitsTheMessagesOfASecond(ShopDatabase database) {
         this.shop = ShopApplication.start(redis, database.url());
-        lost(IntStream.range(0, 5)
-            .mapToObj((i) -> message("m" + i, LATER).build())
-            .toArray(DelayedMessage[]::new));
+        lost(IntStream.range(0, 5).mapToObj((i) -> message("m" + i, LATER).build()).toArray(DelayedMessage[]::new));
 
         long begin = System.nanoTime();
         RestoreReport report = this.shop.journal().restore(PLAN.rate(2));
