@@ -73,7 +73,7 @@ enum DelayQueueMeter {
 
     JOURNAL_BACKLOG("journal.backlog", "Messages that have ended and whose rows are not deleted and forgotten yet"),
 
-    JOURNAL_DELAY("journal.delay", "How long requests of the journal have not been applied"),
+    JOURNAL_DELAY("journal.delay", "How long the oldest request of the journal has waited to be applied to Redis"),
 
     INTAKE_MESSAGES("intake.messages", "Messages of a broker that intake has read, by outcome"),
 

@@ -51,7 +51,7 @@ public final class JournalHealthIndicator extends AbstractHealthIndicator {
         if (older != null) {
             problems.add(older);
         }
-        builder.withDetail("ended", this.status.backlogs());
+        builder.withDetail("delay", Texts.span(this.status.delay())).withDetail("ended", this.status.backlogs());
         if (problems.isEmpty()) {
             builder.up();
         }

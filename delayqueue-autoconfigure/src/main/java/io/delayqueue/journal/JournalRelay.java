@@ -62,6 +62,8 @@ final class JournalRelay implements SmartLifecycle {
 
     private final JournalStatus status;
 
+    private final RelayDelay delay;
+
     private final BlockingQueue<Submission> submissions = new LinkedBlockingQueue<>(MAX_SUBMISSIONS);
 
     /** Released for each submission and each answer. */
@@ -78,6 +80,7 @@ final class JournalRelay implements SmartLifecycle {
         this.table = table;
         this.requests = new RelayedRequests(table, offers, store, status, publisher, this.events::release);
         this.status = status;
+        this.delay = new RelayDelay(table.database(), status);
     }
 
     /**
@@ -162,23 +165,30 @@ final class JournalRelay implements SmartLifecycle {
     private void run() {
         long next = System.nanoTime();
         boolean compared = false;
+        boolean more = false;
         while (this.running) {
             try {
                 this.status.relayRound();
                 if (!compared) {
                     compared = this.status.awaitCompared(COMPARISON_INTERVAL);
+                    this.delay.read();
                     continue;
                 }
                 await(next - System.nanoTime());
-                this.requests.record(!this.behind.isEmpty());
+                // While requests fail, only a search of which some were applied is
+                // followed by another one at once.
+                boolean again = this.requests.record(!this.behind.isEmpty()) > 0 && more;
                 boolean left = relay();
-                if ((left || next - System.nanoTime() <= 0) && this.requests.size() < MAX_OFFERED) {
+                if (left || again || next - System.nanoTime() <= 0) {
                     next = System.nanoTime() + INTERVAL.toNanos();
-                    if (relayAbandoned()) {
+                    boolean full = this.requests.size() >= MAX_OFFERED;
+                    more = full || relayAbandoned();
+                    if (more && !full && this.status.relayProblem() == null) {
                         next = System.nanoTime(); // after the requests that came
                                                   // meanwhile
                     }
                 }
+                this.delay.read();
             }
             catch (InterruptedException ex) {
                 logger.debug("Interrupted by a callback of an answer", ex);
@@ -300,7 +310,7 @@ final class JournalRelay implements SmartLifecycle {
         }
         long begin = System.nanoTime();
         this.requests.offer(this.table.read(claimed), Map.of(), begin);
-        return this.status.relayProblem() == null;
+        return true;
     }
 
     private void failed(Throwable failure) {

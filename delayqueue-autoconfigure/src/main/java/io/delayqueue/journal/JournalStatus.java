@@ -40,6 +40,15 @@ public final class JournalStatus {
 
     private volatile @Nullable Problem relayProblem;
 
+    /**
+     * Since when the oldest request may have waited, in nanoseconds of the monotonic
+     * clock; {@code null} if none waits.
+     */
+    private volatile @Nullable Long waitingSince;
+
+    /** When that was read last. */
+    private volatile long waitingReadAt = System.nanoTime();
+
     private volatile @Nullable Problem reconcilerProblem;
 
     JournalStatus() {
@@ -94,10 +103,14 @@ public final class JournalStatus {
         return this.reconcilerProblem;
     }
 
-    /** Returns how long requests have not been applied; zero if they are. */
+    /**
+     * Returns how long the oldest request of all nodes has waited that is not applied;
+     * zero if there is none. While the database cannot be read, this is the longest that
+     * one may have waited.
+     */
     public Duration delay() {
-        Problem problem = this.relayProblem;
-        return (problem != null) ? problem.age() : Duration.ZERO;
+        Long since = this.waitingSince;
+        return (since != null) ? Duration.ofNanos(System.nanoTime() - since) : Duration.ZERO;
     }
 
     /**
@@ -113,7 +126,11 @@ public final class JournalStatus {
     }
 
     void relayRound() {
-        this.relayRound = System.nanoTime();
+        long now = System.nanoTime();
+        if (this.relayRound == 0) {
+            this.waitingReadAt = now;
+        }
+        this.relayRound = now;
     }
 
     void relayStopped() {
@@ -205,17 +222,39 @@ public final class JournalStatus {
                 : null;
     }
 
-    /** Records a failure of the relay, or its end; whether the state is new. */
-    boolean relay(@Nullable Throwable failure) {
+    /** Records a failure of the relay; whether it is a new problem. */
+    boolean relay(Throwable failure) {
         Problem before = this.relayProblem;
         this.relayProblem = Problem.next(before, failure);
-        return (before == null) != (failure == null);
+        if (this.waitingSince == null) {
+            this.waitingSince = this.waitingReadAt;
+        }
+        return before == null;
+    }
+
+    /**
+     * Records how long the oldest request has waited. Ends the problem of the relay if no
+     * request is left that was recorded before the last failure.
+     * @param age the time since it was recorded; {@code null} if none waits
+     * @param readAt before this was read, in nanoseconds of the monotonic clock
+     * @return whether a problem has ended
+     */
+    boolean waiting(@Nullable Duration age, long readAt) {
+        Long since = (age != null) ? readAt - age.toNanos() : null;
+        this.waitingReadAt = readAt;
+        this.waitingSince = since;
+        Problem problem = this.relayProblem;
+        boolean over = problem != null && (since == null || since - problem.lastAt() > 0);
+        if (over) {
+            this.relayProblem = null;
+        }
+        return over;
     }
 
     /** Records a failure of the reconciler, or its end; whether the state is new. */
     boolean reconciler(@Nullable Throwable failure) {
         Problem before = this.reconcilerProblem;
-        this.reconcilerProblem = Problem.next(before, failure);
+        this.reconcilerProblem = (failure != null) ? Problem.next(before, failure) : null;
         return (before == null) != (failure == null);
     }
 
@@ -224,12 +263,13 @@ public final class JournalStatus {
      *
      * @param failure its text
      * @param since when the problem began, in nanoseconds of the monotonic clock
+     * @param lastAt when it failed last
      */
-    public record Problem(String failure, long since) {
+    public record Problem(String failure, long since, long lastAt) {
 
-        static @Nullable Problem next(@Nullable Problem before, @Nullable Throwable failure) {
-            return (failure == null) ? null
-                    : new Problem(failure.toString(), (before != null) ? before.since : System.nanoTime());
+        static Problem next(@Nullable Problem before, Throwable failure) {
+            long now = System.nanoTime();
+            return new Problem(failure.toString(), (before != null) ? before.since : now, now);
         }
 
         /** Returns how long the problem has lasted. */

@@ -206,10 +206,11 @@ final class RelayedRequests {
      * Changes the rows of the requests that the store has answered, once enough have come
      * or some time has passed.
      * @param now whether to record all that are there
+     * @return how many the store has applied
      */
-    void record(boolean now) {
+    int record(boolean now) {
         if (!now && this.answers.get() < JournalTable.BATCH_LIMIT / 2 && untilRecord() > 0 && !isLate()) {
-            return;
+            return 0;
         }
         this.recordedAt = System.nanoTime();
         this.answers.set(0); // before the answers are read, so that none is missed
@@ -221,9 +222,7 @@ final class RelayedRequests {
                 each.remove();
             }
         }
-        if (!ended.isEmpty()) {
-            record(ended);
-        }
+        return ended.isEmpty() ? 0 : record(ended);
     }
 
     private boolean isLate() {
@@ -235,7 +234,7 @@ final class RelayedRequests {
         return System.nanoTime() - request.begin() > this.table.claim().dividedBy(2).toNanos();
     }
 
-    private void record(List<Offered> ended) {
+    private int record(List<Offered> ended) {
         RelayedBatch batch = new RelayedBatch(this.table, this.ledger, this.offers, this.store);
         Map<JournalRow, Submission> submissions = new LinkedHashMap<>();
         for (Offered request : ended) {
@@ -255,9 +254,7 @@ final class RelayedRequests {
         if (unanswered != null) {
             unanswered(unanswered);
         }
-        else if (batch.applied() > 0 && this.status.relay(null)) {
-            logger.info("Requests of the journal are applied again");
-        }
+        return batch.applied();
     }
 
     private void unanswered(Throwable failure) {

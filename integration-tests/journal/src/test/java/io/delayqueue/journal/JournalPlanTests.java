@@ -95,6 +95,7 @@ class JournalPlanTests {
         assertReads("dueForCheck", 1000, () -> this.table.dueForCheck(100));
         assertReads("postpone", 400, () -> this.table.postpone(overdue, (row) -> Duration.ofHours(1)));
         assertReads("claimAbandoned", 1000, () -> this.table.claimAbandoned(DELAY));
+        assertReads("the age of the oldest request", 4000, this::readDelay);
         assertReads("a page of a restore", 10_000, () -> page(ALL, JournalRequest.Operation.SEND));
         assertReads("the message of a restore", 10,
                 () -> page(new RestoreSelection(List.of("orders"), "order-500003", null),
@@ -239,6 +240,11 @@ class JournalPlanTests {
 
         assertReads("dueForCheck", 10, () -> this.table.dueForCheck(100));
         assertReads("claimAbandoned", 10, () -> this.table.claimAbandoned(DELAY));
+        assertReads("the age of the oldest request", 4000, this::readDelay);
+    }
+
+    private void readDelay() {
+        new RelayDelay(this.table.database(), new JournalStatus()).read();
     }
 
     private List<JournalRow> page(RestoreSelection selection, JournalRequest.Operation operation) {
