@@ -83,9 +83,8 @@ class JournalStatusTests {
         this.context = SpringApplication.run(Shop.class, "--spring.data.redis.port=" + redis.port(),
                 "--spring.datasource.url=" + url, "--spring.datasource.hikari.connection-timeout=500",
                 "--spring.datasource.hikari.validation-timeout=250", "--delayqueue.journal.mode=ledger",
-                "--delayqueue.journal.jdbc.initialize-schema=always",
-                "--delayqueue.command-timeout=" + commandTimeout, "--spring.main.banner-mode=off",
-                "--spring.main.web-application-type=none");
+                "--delayqueue.journal.jdbc.initialize-schema=always", "--delayqueue.command-timeout=" + commandTimeout,
+                "--spring.main.banner-mode=off", "--spring.main.web-application-type=none");
         this.status = this.context.getBean(JournalFactory.class).status();
         this.queue = this.context.getBean(DelayQueueTemplate.class);
         await().untilAsserted(() -> assertThat(redis.commands().exists("dq:{" + ORDERS + "}:journal")).isOne());
@@ -99,8 +98,8 @@ class JournalStatusTests {
 
         this.queue.send(ORDERS, "1");
 
-        await().untilAsserted(() -> assertThat(values(registry)).containsExactlyInAnyOrderEntriesOf(Map.of("applied", 1,
-                "ended", 1, "restored", 0, "swept", 0, "backlog", 1, "delay", 0)));
+        await().untilAsserted(() -> assertThat(values(registry)).containsExactlyInAnyOrderEntriesOf(
+                Map.of("applied", 1, "ended", 1, "restored", 0, "swept", 0, "backlog", 1, "delay", 0)));
         assertThat(health().getStatus()).isEqualTo(Status.UP);
         Reference.reachabilityFence(meters);
     }
