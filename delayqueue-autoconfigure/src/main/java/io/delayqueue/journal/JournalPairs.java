@@ -58,6 +58,11 @@ final class JournalPairs {
         return names;
     }
 
+    /** Returns the queues that were compared, or that a caller has asked for. */
+    Set<QueueName> queues() {
+        return Set.copyOf(this.pairs.keySet());
+    }
+
     /** Waits until a queue was compared with this journal; returns whether it was. */
     boolean awaitCompared(QueueName queue, Duration limit) throws InterruptedException {
         Pair pair = pair(queue);

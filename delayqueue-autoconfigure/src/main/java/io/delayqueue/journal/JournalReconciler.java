@@ -254,6 +254,7 @@ final class JournalReconciler implements SmartLifecycle {
             List.copyOf(this.leaving).forEach(this::recordMode);
             return false;
         });
+        this.used.addAll(this.status.pairs().queues());
         Set<QueueName> ledgers = new HashSet<>(this.used);
         ledgers.removeIf((queue) -> !this.offers.isLedger(queue) && !this.leaving.contains(queue));
         return ledgers;

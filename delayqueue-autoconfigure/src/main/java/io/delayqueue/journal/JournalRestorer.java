@@ -4,7 +4,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
@@ -249,7 +251,11 @@ final class JournalRestorer implements JournalOperations {
 
     private RestoreReport offer(RestorePlan plan, RestorePage page) {
         List<JournalRow> first = page.rows().stream().filter((row) -> !row.behind()).toList();
-        List<JournalRow> selected = first.stream().filter((row) -> !answered(() -> isLeftOut(plan, row))).toList();
+        Map<QueueName, Boolean> leftAlone = new HashMap<>();
+        List<JournalRow> selected = first.stream()
+            .filter((row) -> !leftAlone.computeIfAbsent(row.request().queue(), this::isLeftAlone))
+            .filter((row) -> !answered(() -> isExpired(plan, row)))
+            .toList();
         RestorePage offered = new RestorePage(selected, page.queue(), page.deadLetters(), page.readAt(), page.next());
         RestoreReport report = new RestoreReport(0, 0, first.size() - selected.size(), 0)
             .plus(plan.dryRun() ? answered(() -> count(offered)) : offer(offered));
@@ -322,11 +328,8 @@ final class JournalRestorer implements JournalOperations {
         }
     }
 
-    private boolean isLeftOut(RestorePlan plan, JournalRow row) {
+    private boolean isExpired(RestorePlan plan, JournalRow row) {
         NewMessage message = row.request().message();
-        if (isLeftAlone(row.request().queue())) {
-            return true;
-        }
         if (plan.includeExpired() || message == null || message.timeToLive() == null) {
             return false;
         }
