@@ -8,7 +8,9 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.delayqueue.CancelResult;
+import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.admin.HistoryEntry;
 import io.delayqueue.admin.HistoryEntry.Event;
 import io.delayqueue.admin.MessageHistory;
@@ -87,6 +89,20 @@ class DashboardTransitionsTests {
         await().untilAsserted(() -> assertThat(browser.text()).contains("waiting", "Payload"));
     }
 
+    @Test
+    void anIdThatHasEndedIsFoundByTheSearchAndOpens() {
+        site.operations().send("order-timeout", "waits", "x", Duration.ofHours(1));
+        site.operations().send("receipts", "waits", "x", Duration.ofHours(1));
+
+        browser.run("location.hash = '#/search/o-43'");
+        await().untilAsserted(
+                () -> assertThat(browser.run("return location.hash")).isEqualTo("#/queues/receipts/messages/o-43"));
+        browser.awaitText("The printer is out of paper");
+
+        browser.run("location.hash = '#/search/unread'");
+        browser.awaitText("The history of messages could not be read");
+    }
+
     /** Has a history of three transitions of each message, until it is erased. */
     @Configuration(proxyBeanMethods = false)
     @Import(DashboardSite.Shop.class)
@@ -110,7 +126,10 @@ class DashboardTransitionsTests {
 
                 @Override
                 public List<String> queuesOf(String id, Collection<String> queues) {
-                    return List.copyOf(queues);
+                    if (id.equals("unread")) {
+                        throw new StoreUnavailableException("away", Effect.NONE, null);
+                    }
+                    return queues.stream().filter("receipts"::equals).toList();
                 }
 
                 @Override

@@ -29,7 +29,7 @@ export async function loadSearch(route) {
 }
 
 function begin(view) {
-  Object.assign(view, { matches: [], searched: 0, unread: [], cursor: null, complete: false, stopped: false, failure: null });
+  Object.assign(view, { matches: [], searched: 0, unread: [], historyUnread: false, cursor: null, complete: false, stopped: false, failure: null });
 }
 
 /** Asks for part after part, until the search is complete, stopped, or begun anew. */
@@ -46,6 +46,7 @@ async function search(view, id) {
       matches.push(...part.matches);
       view.unread.push(...part.unread);
       view.searched += part.searched;
+      view.historyUnread ||= part.historyUnread;
       view.cursor = part.nextCursor;
       changed();
     } while (view.cursor);
@@ -115,7 +116,8 @@ function exact(id) {
     return loading();
   }
   return html`<p><span role="status">${plural(view.searched, 'queue')} searched${view.complete ? '.' : view.running ? ' so far …' : view.stopped ? '; stopped.' : ' so far.'}
-    ${view.unread.length > 0 ? html` These could not be read: ${view.unread.map((queue) => html`${name(queue)} `)}` : nothing}</span>
+    ${view.unread.length > 0 ? html` These could not be read: ${view.unread.map((queue) => html`${name(queue)} `)}` : nothing}
+    ${view.historyUnread ? ' The history of messages could not be read: messages that have ended may be missing.' : nothing}</span>
     ${control(view.running, () => Object.assign(view, { stopped: true, running: false }))}</p>
     ${interrupted(view.failure)}
     ${view.complete && view.matches.length === 0 ? html`<p class="empty">No queue holds a message or a dead letter with this id${state.overview?.history ? '' : ', or no longer does. Messages that have ended are found only with a history of messages'}.</p>` : matches(view, id)}`;
