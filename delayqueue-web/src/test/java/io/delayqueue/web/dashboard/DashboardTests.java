@@ -184,6 +184,25 @@ class DashboardTests {
         assertThat(reply.header("ETag")).endsWith((expected != null) ? "-gzip\"" : "\"").isNotEqualTo("");
     }
 
+    @Test
+    void dataIsCompressedIfTheServerCompressesResponses() {
+        try (ApiServer other = ApiServer.start("server.compression.enabled=true",
+                "delayqueue.web.dashboard.enabled=true")) {
+            for (int i = 0; i < 1_000; i++) {
+                other.operations().send("order-timeout-" + i, i, Duration.ofMinutes(i));
+            }
+            String data = "/delayqueue/data/overview";
+            Reply plain = other.get(data);
+            Reply zipped = other.send("GET", data, null,
+                    (request) -> request.header("Authorization", ApiServer.basic("view"))
+                        .header("Accept-Encoding", "gzip"));
+
+            assertThat(plain.json().path("queues")).hasSize(1_000);
+            assertThat(plain.header("Content-Encoding")).isEmpty();
+            assertThat(zipped.header("Content-Encoding")).isEqualTo("gzip");
+        }
+    }
+
     /** A browser loads all files with the first page. */
     @Test
     void needsAtMost150Kilobytes() {
