@@ -37,7 +37,8 @@ import static org.awaitility.Awaitility.await;
 
 /**
  * Runs the queries of the Grafana board and the alert rules in a Prometheus server, which
- * scrapes the meters, if one is installed.
+ * scrapes the meters, if one is installed. {@code -Ddq.prometheus=required} fails without
+ * one.
  */
 @Tag("server")
 class PrometheusTests {
@@ -47,7 +48,10 @@ class PrometheusTests {
     @Test
     void everyQueryOfTheBoardFindsItsMetersAndTheRulesCanBeEvaluated(@TempDir Path directory) {
         Path executable = executable().orElse(null);
-        Assumptions.assumeTrue(executable != null, "prometheus is not installed");
+        boolean required = "required".equals(System.getProperty("dq.prometheus"));
+        Assumptions.assumeTrue(executable != null || required, "prometheus is not installed");
+        assertThat(executable).as("an executable 'prometheus' on the PATH, as -Ddq.prometheus is 'required'")
+            .isNotNull();
         MonitoringDocsTests.withMeters((registry, events) -> {
             try (Metrics metrics = new Metrics(registry);
                     Prometheus prometheus = Prometheus.start(executable, directory, metrics.port())) {
