@@ -27,13 +27,26 @@ class TimerThreadTests {
     @Test
     void doesNotRunCancelledTasks() throws Exception {
         TimerThread timer = new TimerThread();
+        CountDownLatch allCreated = new CountDownLatch(1);
         CountDownLatch ran = new CountDownLatch(1);
         boolean[] cancelled = { false };
-        timer.after(Duration.ofMillis(20), () -> cancelled[0] = true).run();
-        timer.after(Duration.ofMillis(40), ran::countDown);
+        // Its thread is busy until the task is cancelled, however slow the machine is.
+        timer.after(Duration.ZERO, () -> awaitQuietly(allCreated));
+        timer.after(Duration.ofMillis(1), () -> cancelled[0] = true).run();
+        timer.after(Duration.ofMillis(2), ran::countDown);
+        allCreated.countDown();
         assertThat(ran.await(30, TimeUnit.SECONDS)).isTrue();
         assertThat(cancelled[0]).isFalse();
         timer.close();
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await(30, TimeUnit.SECONDS);
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
     }
 
 }
