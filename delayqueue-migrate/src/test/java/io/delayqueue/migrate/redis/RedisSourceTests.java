@@ -41,6 +41,8 @@ class RedisSourceTests {
 
     private static final long DUE = 1_900_000_000_000L;
 
+    private static volatile boolean loaded;
+
     private RedisServer redis;
 
     private MigrationSource source;
@@ -247,6 +249,30 @@ class RedisSourceTests {
         assertThat(this.source.take("orders", "batch", 3)).singleElement()
             .satisfies((entry) -> assertThat(new String(entry.payload(), StandardCharsets.UTF_8))
                 .isEqualTo("{\"period\":5,\"number\":1}"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void classesThatAMessageNamesAreNotLoaded(RedisBinary binary) {
+        start(binary, new RqueueSource());
+        String named = message(1, 0).replace("com.github.sonus21.rqueue.core.RqueueMessage", Loaded.class.getName())
+            .replace("{\\\"number\\\":1}",
+                    "{\\\"msg\\\":\\\"1\\\",\\\"name\\\":\\\"%s\\\"}".formatted(Loaded.class.getName()));
+        this.redis.commands().zadd(SCHEDULED, DUE, named);
+
+        assertThat(this.source.take("orders", "batch", 3)).singleElement()
+            .satisfies((entry) -> assertThat(new String(entry.payload(), StandardCharsets.UTF_8)).isEqualTo("1"));
+
+        assertThat(loaded).isFalse();
+    }
+
+    /** Is named by a message. */
+    static final class Loaded {
+
+        static {
+            loaded = true;
+        }
+
     }
 
     /** Returns what a dry run finds; empty for an entry that can be moved. */

@@ -1,8 +1,13 @@
 package io.delayqueue.move;
 
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
+import io.delayqueue.migrate.MigrationSource;
+import io.delayqueue.migrate.SourceOptions;
+import io.delayqueue.migrate.redis.RqueueSource;
 import io.lettuce.core.api.sync.RedisCommands;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
@@ -18,6 +23,12 @@ class RqueueMoveTests extends MoveTestBase {
     private static final String VERSION = "rqueue-3.2";
 
     private static final String SCHEDULED = "__rq::d-queue::{orders}";
+
+    private static final String READY = "__rq::queue::{orders}";
+
+    private static final String PROCESSING = "__rq::p-queue::{orders}";
+
+    private static final String ON_REQUEST = "--source-option=ready=true";
 
     private static final String MESSAGES = "shop:{orders}:messages";
 
@@ -66,6 +77,62 @@ class RqueueMoveTests extends MoveTestBase {
     }
 
     @Test
+    void messagesInProcessingAreLeftToTheirConsumerUntilTheirVisibilityTimeoutIsOver() {
+        send(VERSION, 0, 4, 200, 0);
+        try (PeerJvm consumer = peer(VERSION, "hold", "holding")) {
+            consumer.await("READY");
+            Awaitility.await().until(() -> "4".equals(commands().hget("holding", "held")));
+            assertThat(scene().run("copy", ON_REQUEST)).contains("0 sent", "4 entries of queue 'orders' still wait");
+        }
+        // The consumer was killed, and its messages are hidden for 15 minutes.
+        assertThat(scene().run("copy", ON_REQUEST)).contains("0 sent");
+        assertThat(scene().execute(1, "verify")).contains("4 entries of queue 'orders' are left: due or in processing");
+        assertThat(commands().zcard(PROCESSING)).isEqualTo(4);
+        run("DELETED 1", "delete", "order-2");
+        List<String> members = commands().zrange(PROCESSING, 0, -1);
+        members.stream()
+            .filter((member) -> !member.contains("\"order-3\""))
+            .forEach((member) -> commands().zadd(PROCESSING, System.currentTimeMillis() - 1, member));
+        Map<String, Long> due = dueFields(members);
+
+        scene().run("copy");
+        assertThat(commands().zcard(PROCESSING)).isEqualTo(4);
+        assertThat(scene().run("copy", ON_REQUEST)).contains("2 sent", "1 dropped");
+
+        assertThat(commands().zrange(PROCESSING, 0, -1)).singleElement().asString().contains("\"order-3\"");
+        assertThat(scene().dueInTarget()).isEqualTo(Map.of("0", due.get("0"), "1", due.get("1")));
+        assertThat(commands().hkeys(MESSAGES)).containsExactlyInAnyOrder("order-0", "order-1");
+        assertThat(scene().execute(1, "verify", ON_REQUEST)).contains("1 entries wait");
+    }
+
+    /** Returns what the messages themselves say about when they are due. */
+    private static Map<String, Long> dueFields(List<String> members) {
+        Map<String, Long> due = new HashMap<>();
+        members.forEach((member) -> due.put(Scene.numberIn(member),
+                Long.valueOf(member.replaceAll(".*\"processAt\":(\\d+).*", "$1"))));
+        return due;
+    }
+
+    @Test
+    void messagesThatAreDeletedAfterTheTakeOrHaveAPriorityAreNotSent() {
+        run("SENT 7", "special");
+        send(VERSION, 0, 2, HOUR, 0);
+        try (MigrationSource source = new RqueueSource()) {
+            // As a copy that is killed before it has sent anything.
+            source.open(new SourceOptions("redis://127.0.0.1:" + redis().port(), null, null, Map.of()));
+            assertThat(source.take("orders", "killed", 100)).hasSize(7);
+        }
+        run("DELETED 3", "delete", "order-1", "high/urgent", "text");
+
+        assertThat(scene().run("copy", "--queue=orders", "--queue=orders_*=orders")).contains("7 repeated",
+                "2 dropped", "1 dropped");
+
+        assertThat(commands().hkeys(MESSAGES)).hasSize(5)
+            .contains("order-0", "twice")
+            .doesNotContain("order-1", "urgent", "text");
+    }
+
+    @Test
     @Tag("matrix")
     void messagesThatHaveFailedAreMovedWithTheNumberOfFailuresAndDueOnesAreOnRequest() {
         send(VERSION, 0, 20, 200, 0);
@@ -78,11 +145,11 @@ class RqueueMoveTests extends MoveTestBase {
         }
         send(VERSION, 20, 1, 1, 0);
 
-        scene().run("copy", "--source-option=ready=true");
+        scene().run("copy", ON_REQUEST);
 
         assertThat(commands().hvals(MESSAGES)).anySatisfy((message) -> assertThat(message).contains("rqueue-failures"));
         assertThat(commands().hkeys(MESSAGES)).contains("order-20");
-        assertThat(commands().llen("__rq::queue::{orders}")).isZero();
+        assertThat(commands().llen(READY)).isZero();
     }
 
     @Test

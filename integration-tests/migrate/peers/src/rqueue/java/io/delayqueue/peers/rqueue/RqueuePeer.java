@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
@@ -41,13 +42,13 @@ public final class RqueuePeer {
 
     private final RqueueMessageEnqueuer enqueuer;
 
-    private RqueuePeer(int port, String hash, boolean failing) {
+    private RqueuePeer(int port, String hash, String mode) {
         SpringApplication application = new SpringApplication(Application.class);
         application.setWebApplicationType(WebApplicationType.NONE);
         Map<String, Object> properties = new TreeMap<>(Map.of("spring.main.banner-mode", "off", "logging.level.root",
                 "ERROR", "spring.data.redis.host", "127.0.0.1", "spring.data.redis.port", port,
                 "spring.data.redis.lettuce.pool.enabled", "true", "spring.data.redis.lettuce.pool.max-active", "32",
-                "rqueue.latest.version.check.enabled", "false", "peer.hash", hash, "peer.failing", failing));
+                "rqueue.latest.version.check.enabled", "false", "peer.hash", hash, "peer.mode", mode));
         application.setDefaultProperties(properties);
         this.context = application.run();
         this.enqueuer = this.context.getBean(RqueueMessageEnqueuer.class);
@@ -57,7 +58,8 @@ public final class RqueuePeer {
      * Runs the application.
      * @param arguments port, and then {@code send FIRST COUNT DELAY SPREAD ...},
      * {@code produce FIRST PER_SECOND DELAY}, {@code consume HASH}, {@code fail HASH},
-     * {@code special} or {@code delete ID...}; times in milliseconds
+     * {@code hold HASH}, {@code special} or {@code delete ID...}, with the priority and a
+     * slash before an ID; times in milliseconds
      */
     public static void main(String[] arguments) throws Exception {
         // The threads of the library would keep the process, and the test would wait.
@@ -69,9 +71,8 @@ public final class RqueuePeer {
         input.setDaemon(true);
         input.start();
         String mode = arguments[1];
-        boolean consumes = mode.equals("consume") || mode.equals("fail");
-        RqueuePeer peer = new RqueuePeer(Integer.parseInt(arguments[0]), consumes ? arguments[2] : "",
-                mode.equals("fail"));
+        boolean consumes = List.of("consume", "fail", "hold").contains(mode);
+        RqueuePeer peer = new RqueuePeer(Integer.parseInt(arguments[0]), consumes ? arguments[2] : "", mode);
         switch (mode) {
             case "send" -> {
                 for (int i = 2; i < arguments.length; i += 4) {
@@ -161,7 +162,14 @@ public final class RqueuePeer {
 
     private void delete(List<String> ids) {
         RqueueMessageManager manager = this.context.getBean(RqueueMessageManager.class);
-        ids.forEach((id) -> manager.deleteMessage(QUEUE, id));
+        for (String id : ids) {
+            String[] parts = id.split("/");
+            boolean deleted = (parts.length == 2) ? manager.deleteMessage(QUEUE, parts[0], parts[1])
+                    : manager.deleteMessage(QUEUE, id);
+            if (!deleted) {
+                throw new IllegalStateException("Rqueue did not delete " + id);
+            }
+        }
         System.out.println("DELETED " + ids.size());
     }
 
@@ -211,7 +219,7 @@ public final class RqueuePeer {
         @Bean
         OrderListener orderListener(StringRedisTemplate redis, Environment environment) {
             return new OrderListener(redis, environment.getProperty("peer.hash", ""),
-                    environment.getProperty("peer.failing", Boolean.class, false));
+                    environment.getProperty("peer.mode", ""));
         }
 
     }
@@ -223,20 +231,24 @@ public final class RqueuePeer {
 
         private final String hash;
 
-        private final boolean failing;
+        private final String mode;
 
-        OrderListener(StringRedisTemplate redis, String hash, boolean failing) {
+        OrderListener(StringRedisTemplate redis, String hash, String mode) {
             this.redis = redis;
             this.hash = hash;
-            this.failing = failing;
+            this.mode = mode;
         }
 
-        /** Handles an order, or fails. */
+        /** Handles an order, fails, or works on it until the application ends. */
         @RqueueListener(value = QUEUE, concurrency = "4-8", priority = "high=10,low=1")
-        public void handle(Order order) {
-            if (this.failing) {
+        public void handle(Order order) throws InterruptedException {
+            if (this.mode.equals("fail")) {
                 this.redis.opsForHash().increment(this.hash, "failures", 1);
                 throw new IllegalStateException("not yet");
+            }
+            if (this.mode.equals("hold")) {
+                this.redis.opsForHash().increment(this.hash, "held", 1);
+                new CountDownLatch(1).await();
             }
             this.redis.opsForHash().increment(this.hash, Long.toString(order.number), 1);
         }
