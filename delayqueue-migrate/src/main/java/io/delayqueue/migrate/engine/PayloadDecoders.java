@@ -14,6 +14,12 @@ import tools.jackson.databind.util.RawValue;
 /** Creates payload decoders by their names. */
 public final class PayloadDecoders {
 
+    private static final String NOT_TEXT = "it is not UTF-8, but bytes such as those of Kryo or of serialized Java "
+            + "objects, which are not deserialized: name a decoder by --payload";
+
+    private static final String NOT_JSON = "it is not JSON: use --payload=string for text, or name a decoder by "
+            + "--payload";
+
     private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
     private PayloadDecoders() {
@@ -47,7 +53,7 @@ public final class PayloadDecoders {
         }
         catch (JacksonException ex) {
             // The message may quote the payload.
-            throw new IllegalArgumentException("it is not JSON");
+            throw new IllegalArgumentException(NOT_JSON);
         }
         return new RawValue(text.strip());
     }
@@ -57,7 +63,7 @@ public final class PayloadDecoders {
             return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(payload)).toString();
         }
         catch (CharacterCodingException ex) {
-            throw new IllegalArgumentException("it is not UTF-8");
+            throw new IllegalArgumentException(NOT_TEXT);
         }
     }
 

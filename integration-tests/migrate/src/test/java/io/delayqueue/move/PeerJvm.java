@@ -28,6 +28,8 @@ final class PeerJvm implements AutoCloseable {
     /** An application needs long to send a million entries. */
     static final long LIMIT_MINUTES = 10 + MoveTestBase.ENTRIES / 20_000;
 
+    private static final String MAIN = "io.delayqueue.migrate.cli.Main";
+
     private final Process process;
 
     private final List<String> output = new CopyOnWriteArrayList<>();
@@ -78,10 +80,29 @@ final class PeerJvm implements AutoCloseable {
         throw new IllegalArgumentException(name);
     }
 
+    /**
+     * Starts the tool, with the class path of this test and, behind it, with that of the
+     * module of another library, which holds the decoders of its application.
+     */
+    static PeerJvm toolWith(String module, String... arguments) {
+        Path target = Path.of("peers", module, "target").toAbsolutePath();
+        try {
+            String more = target.resolve("classes") + File.pathSeparator
+                    + Files.readString(target.resolve("class-path"));
+            return launch(classPath() + File.pathSeparator + more, MAIN, (Object[]) arguments);
+        }
+        catch (IOException ex) {
+            throw new UncheckedIOException(ex);
+        }
+    }
+
     /** Starts the tool, with the class path of this test. */
     static PeerJvm tool(String... arguments) {
-        return launch(System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-                "io.delayqueue.migrate.cli.Main", (Object[]) arguments);
+        return launch(classPath(), MAIN, (Object[]) arguments);
+    }
+
+    private static String classPath() {
+        return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
     }
 
     private static PeerJvm launch(String classPath, String main, Object... arguments) {

@@ -1,6 +1,7 @@
 package io.delayqueue.move;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
@@ -28,6 +29,9 @@ class RedissonMoveTests extends MoveTestBase {
 
     private static final String TIMEOUTS = "redisson_delay_queue_timeout:{orders}";
 
+    /** What the applications write: {@code json} or {@code kryo}. */
+    private String codec = "json";
+
     @ParameterizedTest
     @ValueSource(strings = { "redisson-3.20", "redisson-3.27", "redisson-4.7" })
     void everyEntryIsMovedWithItsDueTime(String version) {
@@ -51,6 +55,43 @@ class RedissonMoveTests extends MoveTestBase {
             .contains("messages of queue 'orders' that are not due yet are not there");
         scene().run("finish");
         assertThat(redis().commands().keys("*migrate*")).isEmpty();
+    }
+
+    /** Kryo is the default codec of these versions, and may run code when it reads. */
+    @ParameterizedTest
+    @ValueSource(strings = { "redisson-3.20", "redisson-3.27", "redisson-4.7" })
+    void valuesOfKryoAreKeptUntilADecoderOfTheApplicationReadsThem(String version) {
+        this.codec = "kryo";
+        send(version, 0, 10, HOUR, 60_000);
+        List<Long> due = scores(TIMEOUTS);
+
+        assertThat(scene().execute(1, "copy", "--dry-run")).contains("10 unreadable");
+        assertThat(scores(TIMEOUTS)).isEqualTo(due);
+        assertThat(scene().execute(1, "copy")).contains("10 entries of queue 'orders' are unreadable",
+                "name a decoder by --payload");
+        assertThat(scene().execute(1, "verify")).contains("10 entries of queue 'orders' are unreadable");
+        assertThat(scene().execute(1, "finish")).contains("10 entries of queue 'orders' are unreadable");
+        assertThat(redis().commands().hlen("delayqueue_migrate:redisson:{orders}")).isEqualTo(10);
+        assertThat(redis().commands().keys("shop:*")).isEmpty();
+
+        try (PeerJvm copy = scene().startWith(version, "copy",
+                "--payload=io.delayqueue.peers.redisson.KryoOrderDecoder")) {
+            assertThat(copy.exit()).as(copy::text).isZero();
+        }
+
+        assertThat(scene().dueInTarget().keySet()).containsExactlyInAnyOrder("0", "1", "2", "3", "4", "5", "6", "7",
+                "8", "9");
+        assertThat(scores("shop:{orders}:scheduled")).isEqualTo(due);
+        scene().run("verify", "--check=10");
+        scene().run("finish");
+    }
+
+    private List<Long> scores(String key) {
+        return redis().commands()
+            .zrangeWithScores(key, 0, -1)
+            .stream()
+            .map((entry) -> (long) entry.getScore())
+            .toList();
     }
 
     private void cancelOne() {
@@ -135,7 +176,7 @@ class RedissonMoveTests extends MoveTestBase {
         Object[] all = new Object[arguments.length + 3];
         all[0] = redis().port();
         all[1] = "orders";
-        all[2] = "json";
+        all[2] = this.codec;
         System.arraycopy(arguments, 0, all, 3, arguments.length);
         return PeerJvm.start(version, "io.delayqueue.peers.redisson.RedissonPeer", all);
     }

@@ -49,6 +49,14 @@ final class Scene {
     }
 
     /**
+     * Starts a step of the tool in a JVM of its own, with the libraries of an application
+     * of another library.
+     */
+    PeerJvm startWith(String module, String step, Object... more) {
+        return PeerJvm.toolWith(module, arguments(step, more));
+    }
+
+    /**
      * Runs a step of the tool in this JVM, and returns its report; the step must find
      * nothing to do.
      */
