@@ -25,6 +25,7 @@ import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import io.lettuce.core.cluster.api.sync.RedisClusterCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Connects to the Redis of a source: one server, the master that sentinels name, or a
@@ -55,34 +56,47 @@ final class RedisLink implements AutoCloseable {
      */
     static RedisLink open(SourceOptions options) {
         List<RedisURI> uris = uris(options);
-        RedisClient client = RedisClient.create(uris.get(0));
-        try {
-            StatefulRedisConnection<byte[], byte[]> connection = client.connect(ByteArrayCodec.INSTANCE);
-            if (connection.sync().info("cluster").contains("cluster_enabled:1")) {
+        List<String> failures = new ArrayList<>();
+        @Nullable RedisException last = null;
+        for (RedisURI uri : uris) {
+            RedisClient client = RedisClient.create(uri);
+            try {
+                StatefulRedisConnection<byte[], byte[]> connection = client.connect(ByteArrayCodec.INSTANCE);
+                if (!connection.sync().info("cluster").contains("cluster_enabled:1")) {
+                    return new RedisLink(connection.sync(), () -> client.shutdown(Duration.ZERO, TIMEOUT));
+                }
                 client.shutdown(Duration.ZERO, TIMEOUT);
                 return openCluster(uris);
             }
-            return new RedisLink(connection.sync(), () -> client.shutdown(Duration.ZERO, TIMEOUT));
+            catch (RedisException ex) {
+                client.shutdown(Duration.ZERO, TIMEOUT);
+                failures.add("%s: %s".formatted(describe(uri), rootMessage(ex)));
+                last = ex;
+            }
         }
-        catch (RedisException ex) {
-            client.shutdown(Duration.ZERO, TIMEOUT);
-            throw new SourceException("Cannot connect to the Redis of the source at %s: %s"
-                .formatted(describe(uris.get(0)), rootMessage(ex)), ex);
-        }
+        throw new SourceException("Cannot connect to the Redis of the source at " + String.join("; ", failures), last);
     }
 
     private static RedisLink openCluster(List<RedisURI> uris) {
         RedisClusterClient client = RedisClusterClient.create(uris);
-        StatefulRedisClusterConnection<byte[], byte[]> connection = client.connect(ByteArrayCodec.INSTANCE);
-        return new RedisLink(connection.sync(), () -> client.shutdown(Duration.ZERO, TIMEOUT));
+        try {
+            StatefulRedisClusterConnection<byte[], byte[]> connection = client.connect(ByteArrayCodec.INSTANCE);
+            return new RedisLink(connection.sync(), () -> client.shutdown(Duration.ZERO, TIMEOUT));
+        }
+        catch (RedisException ex) {
+            client.shutdown(Duration.ZERO, TIMEOUT);
+            throw ex;
+        }
     }
 
     private static List<RedisURI> uris(SourceOptions options) {
         String[] parts = options.url().startsWith("redis-sentinel") ? new String[] { options.url() }
                 : options.url().split(",");
         List<RedisURI> uris = new ArrayList<>();
+        String scheme = parts[0].strip().replaceFirst("^([a-z]+://).*", "$1");
         for (String part : parts) {
-            uris.add(uri(part.strip(), options));
+            String url = part.strip();
+            uris.add(uri(url.contains("://") ? url : scheme + url, options));
         }
         return uris;
     }
