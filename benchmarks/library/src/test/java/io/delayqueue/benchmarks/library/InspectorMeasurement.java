@@ -15,7 +15,9 @@ import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.admin.MessagePage;
+import io.delayqueue.admin.MessageScanPage;
 import io.delayqueue.admin.MessageSelection;
+import io.delayqueue.admin.ScanSelection;
 import io.delayqueue.fixtures.redis.ConnectionFactories;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
@@ -24,10 +26,15 @@ import io.delayqueue.redis.RedisPartitionLayoutStore;
 import io.delayqueue.redis.RedisQueueInspector;
 import io.delayqueue.redis.RedisQueueRegistry;
 import io.delayqueue.redis.RedisScriptExecutor;
-import io.delayqueue.store.DueTime;
-import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.ActivityStore;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.DeadLetterHeaders;
+import io.delayqueue.store.DeadLetterRequest;
+import io.delayqueue.store.DueTime;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.NodeRegistry;
+import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.schedule.ScheduleStore;
@@ -42,8 +49,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 /**
  * Measures the queries of an operator's page, with a million scheduled messages, or
  * {@code -Ddq.messages}: half of them in one queue and due in one millisecond, the others
- * in 1,000 queues. Prints how long the calls and the scripts took, and the load of the
- * machine.
+ * in 1,000 queues, beside 10,000 dead letters and 10,000 messages that are retried.
+ * Prints how long the calls and the scripts took, and the load of the machine.
  */
 @Timeout(value = 1, unit = TimeUnit.HOURS)
 class InspectorMeasurement {
@@ -59,6 +66,16 @@ class InspectorMeasurement {
     private static final int ROUNDS = 30;
 
     private static final String LARGE = "large";
+
+    /** The queues whose messages have failed, and how many each has. */
+    private static final String DEAD = "dead";
+
+    private static final String RETRIED = "retried";
+
+    private static final int FAILED = 10_000;
+
+    private static final String CAUSE = "java.lang.IllegalStateException: The depot has no bread\n"
+            + "\tat io.delayqueue.listener.handler.BeanMethod.invoke(BeanMethod.java:59)\n".repeat(30);
 
     private static final byte[] ENVELOPE = "{\"payload\":{\"text\":\"%s\"}}".formatted("x".repeat(80))
         .getBytes(StandardCharsets.US_ASCII);
@@ -92,8 +109,60 @@ class InspectorMeasurement {
                     () -> assertThat(
                             inspector.messages(LARGE, MessageSelection.SCHEDULED, first.nextCursor(), 100).messages())
                         .hasSize(100));
+            measureWalks(server, new RedisQueueInspector(redis));
             connections.destroy();
         }
+    }
+
+    /** Measures walks, of which each call of the script is one step. */
+    private void measureWalks(RedisServer server, RedisQueueInspector inspector) {
+        measure("ids of the large queue that begin with a text, of which a hundredth does", server,
+                () -> assertThat(scan(inspector, LARGE, ScanSelection.ALL, "message-12")).isPositive());
+        measure("ids of the large queue that begin with a text, of which all do", server,
+                () -> assertThat(scan(inspector, LARGE, ScanSelection.ALL, "message-"))
+                    .isGreaterThanOrEqualTo(MESSAGES / 2));
+        measure("ids that begin with a text, of " + FAILED + " dead letters", server,
+                () -> assertThat(scan(inspector, DEAD, ScanSelection.ALL, "message-")).isGreaterThanOrEqualTo(FAILED));
+        measure("the messages that are retried, of " + FAILED, server,
+                () -> assertThat(scan(inspector, RETRIED, ScanSelection.RETRYING, "")).isGreaterThanOrEqualTo(FAILED));
+        measure("the causes of " + FAILED + " dead letters", server,
+                () -> assertThat(headers(inspector)).isEqualTo(FAILED));
+        measure("one id among " + FAILED + " dead letters", server, () -> {
+            String cursor = null;
+            do {
+                cursor = inspector.locate(partition(DEAD), "message-7", cursor).join().nextCursor();
+            }
+            while (cursor != null);
+        });
+    }
+
+    /** Returns how often messages and dead letters are found, some more than once. */
+    private static long scan(RedisQueueInspector inspector, String queue, ScanSelection selection, String idPrefix) {
+        long found = 0;
+        String cursor = null;
+        do {
+            MessageScanPage step = inspector.scan(partition(queue), selection, idPrefix, cursor).join();
+            found += step.messages().size() + step.deadLetters().size();
+            cursor = step.nextCursor();
+        }
+        while (cursor != null);
+        return found;
+    }
+
+    private static long headers(RedisQueueInspector inspector) {
+        long found = 0;
+        String cursor = null;
+        do {
+            DeadLetterHeaders page = inspector.deadLetterHeaders(partition(DEAD), cursor, AT_ONCE).join();
+            found += page.headers().size();
+            cursor = page.nextCursor();
+        }
+        while (cursor != null);
+        return found;
+    }
+
+    private static Partition partition(String queue) {
+        return Partition.first(new QueueName(queue));
     }
 
     private void fill(RedisScriptExecutor redis) {
@@ -102,6 +171,13 @@ class InspectorMeasurement {
         Instant due = Instant.parse("2100-01-01T00:00:00Z");
         for (int from = 0; from < MESSAGES / 2; from += AT_ONCE) {
             send(store, LARGE, from, due);
+        }
+        for (String name : List.of(DEAD, RETRIED)) {
+            for (int from = 0; from < FAILED; from += AT_ONCE) {
+                send(store, name, from, Instant.EPOCH);
+            }
+            this.underWay.forEach(CompletableFuture::join);
+            fail(store, name);
         }
         for (int queue = 0; queue < QUEUES; queue++) {
             String name = (queue == 0) ? LARGE : "queue-" + queue;
@@ -122,6 +198,22 @@ class InspectorMeasurement {
         if (this.underWay.size() == CALLS_UNDER_WAY) {
             this.underWay.forEach(CompletableFuture::join);
             this.underWay.clear();
+        }
+    }
+
+    /** Ends an attempt of each message, which is dead-lettered or retried. */
+    private static void fail(RedisMessageStore store, String queue) {
+        ClaimRequest request = new ClaimRequest(AT_ONCE, Duration.ofMinutes(10), ExpiryPolicy.DROP);
+        for (int from = 0; from < FAILED; from += AT_ONCE) {
+            List<CompletableFuture<Boolean>> ended = store.claim(partition(queue), request)
+                .join()
+                .messages()
+                .stream()
+                .map((claimed) -> queue.equals(DEAD)
+                        ? store.deadLetter(claimed.lease(), new DeadLetterRequest(CAUSE, true, Instant.EPOCH))
+                        : store.retry(claimed.lease(), Duration.ofDays(1), CAUSE.substring(0, 500)))
+                .toList();
+            assertThat(ended).hasSize(AT_ONCE).allMatch(CompletableFuture::join);
         }
     }
 
