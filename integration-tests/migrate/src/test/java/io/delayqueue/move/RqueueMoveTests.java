@@ -124,8 +124,8 @@ class RqueueMoveTests extends MoveTestBase {
         }
         run("DELETED 3", "delete", "order-1", "high/urgent", "text");
 
-        assertThat(scene().run("copy", "--queue=orders", "--queue=orders_*=orders")).contains("7 repeated",
-                "2 dropped", "1 dropped");
+        assertThat(scene().run("copy", "--queue=orders", "--queue=orders_*=orders")).contains("7 repeated", "2 dropped",
+                "1 dropped");
 
         assertThat(commands().hkeys(MESSAGES)).hasSize(5)
             .contains("order-0", "twice")
