@@ -100,7 +100,9 @@ class RqueueMoveTests extends MoveTestBase {
         assertThat(scene().run("copy", ON_REQUEST)).contains("2 sent", "1 dropped");
 
         assertThat(commands().zrange(PROCESSING, 0, -1)).singleElement().asString().contains("\"order-3\"");
-        assertThat(scene().dueInTarget()).isEqualTo(Map.of("0", due.get("0"), "1", due.get("1")));
+        // A due time in the past becomes the time of the send.
+        assertThat(scene().dueInTarget()).containsOnlyKeys("0", "1")
+            .allSatisfy((number, time) -> assertThat(time).isGreaterThanOrEqualTo(due.get(number)));
         assertThat(commands().hkeys(MESSAGES)).containsExactlyInAnyOrder("order-0", "order-1");
         assertThat(scene().execute(1, "verify", ON_REQUEST)).contains("1 entries wait");
     }
