@@ -41,17 +41,28 @@ if #ARGV == 4 then
   reply, earliest = due, due
 else
   local ids, dues, values = {}, {}, {}
+  local spec, due
   reply, earliest = {}, math.huge
   for i = 2, #ARGV, 3 do
-    local id, due, n = ARGV[i], due_time(ARGV[i + 2], now), (i + 1) / 3
+    local id, n = ARGV[i], (i + 1) / 3
+    if ARGV[i + 2] ~= spec then -- mostly the same for all
+      spec = ARGV[i + 2]
+      due = due_time(spec, now)
+      if due < earliest then earliest = due end
+    end
     ids[n], reply[n] = id, due
     dues[2 * n - 1], dues[2 * n] = due, id
     values[2 * n - 1], values[2 * n] = id, ARGV[i + 1]
-    if due < earliest then earliest = due end
   end
-  -- One by one: an HMGET would read the held contents, which may be large.
-  for _, id in ipairs(ids) do
-    if redis.call('HEXISTS', MESSAGES, id) == 1 then return {} end
+  if ARGV[1] == '' then -- new ids are held only if this call is repeated: one command for all
+    local held = redis.call('HMGET', MESSAGES, unpack(ids))
+    for n = 1, #ids do
+      if held[n] then return {} end
+    end
+  else -- one by one, as an HMGET would read the held contents, which may be large
+    for _, id in ipairs(ids) do
+      if redis.call('HEXISTS', MESSAGES, id) == 1 then return {} end
+    end
   end
   redis.call('HSET', MESSAGES, unpack(values))
   local added = redis.pcall('ZADD', SCHEDULED, unpack(dues))

@@ -303,6 +303,33 @@ class RedisLargeMessagesTests {
         }
     }
 
+    /**
+     * P11: such a batch is a call that is repeated, perhaps after one of its messages was
+     * replaced. One command finds that out for all ids.
+     */
+    @Test
+    void aBatchOfGeneratedIdsOfWhichOneIsHeldChangesNothing() {
+        List<NewMessage> batch = IntStream.range(0, 3)
+            .mapToObj((i) -> new NewMessage("m" + i, true, DueTime.after(LEASE.multipliedBy(3 - i)), OnDuplicate.KEEP,
+                    4, null, null, envelope(20)))
+            .toList();
+        try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
+            LettuceConnectionFactory own = ConnectionFactories.lettuce(server);
+            try (RedisScriptExecutor access = RedisScriptExecutor.to(own, "large", Duration.ofSeconds(30))) {
+                new RedisMessageStore(access).schedule(HOME, batch.subList(1, 2)).join();
+                server.commands().configResetstat();
+
+                assertThat(access.send(QUEUE, ScriptArguments.ofSend(HOME, batch)).join()).isEmpty();
+
+                assertThat(server.commands().info("commandstats")).contains("cmdstat_hmget:calls=1,")
+                    .doesNotContain("cmdstat_hexists", "cmdstat_hset:", "cmdstat_zadd");
+            }
+            finally {
+                own.destroy();
+            }
+        }
+    }
+
     private List<Lease> leasedWithSuccessors() {
         send(messages(10, OnDuplicate.KEEP));
         List<Lease> leases = new ArrayList<>(claim().messages().stream().map(ClaimedMessage::lease).toList());
