@@ -337,6 +337,9 @@ class LedgerRestoreTests {
     void eachStepOfARestoreBeginsWhereTheLastOneEnded(ShopDatabase database) {
         start(database);
         IntStream.range(0, 5).forEach((i) -> this.queue.send(ORDERS, "m" + i, "later", LATER));
+        await().untilAsserted(() -> assertThat(
+                jdbc().sql("SELECT COUNT(*) FROM delayqueue_journal WHERE accepted = TRUE").query(Long.class).single())
+            .isEqualTo(5));
         remove("m1");
         remove("m4");
 
