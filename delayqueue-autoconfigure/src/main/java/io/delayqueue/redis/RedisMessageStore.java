@@ -118,21 +118,22 @@ public final class RedisMessageStore implements MessageStore {
     @Override
     public CompletableFuture<List<SendResult>> schedule(PartitionTarget target, List<NewMessage> messages) {
         if (target.offer() != null || !messages.stream().allMatch(RedisMessageStore::isPlain)) {
-            return scheduleEach(target, messages);
+            return scheduleEach(target, messages, null);
         }
         if (this.merger != null && messages.size() == 1 && messages.get(0).unique()) {
             return this.merger.schedule(target, messages.get(0));
         }
-        return this.redis.send(target.partition(), ScriptArguments.ofSend(target, messages))
-            .thenCompose((reply) -> reply.isEmpty() ? scheduleEach(target, messages)
-                    : CompletableFuture.completedFuture(toResults(target, messages, reply)));
+        return scheduleWithin(target, messages, null);
     }
 
+    /** The limit is that of both calls, if the first finds a held id. */
     private CompletableFuture<List<SendResult>> scheduleWithin(PartitionTarget target, List<NewMessage> messages,
-            Duration limit) {
+            @Nullable Duration limit) {
+        long start = System.nanoTime();
         return this.redis.send(limit, target.partition(), ScriptArguments.ofSend(target, messages))
-            .thenCompose((reply) -> reply.isEmpty() ? scheduleEach(target, messages)
-                    : CompletableFuture.completedFuture(toResults(target, messages, reply)));
+            .thenCompose(
+                    (reply) -> reply.isEmpty() ? scheduleEach(target, messages, RedisScriptExecutor.left(limit, start))
+                            : CompletableFuture.completedFuture(toResults(target, messages, reply)));
     }
 
     private static boolean isPlain(NewMessage message) {
@@ -151,17 +152,18 @@ public final class RedisMessageStore implements MessageStore {
         return results;
     }
 
-    private CompletableFuture<List<SendResult>> scheduleEach(PartitionTarget target, List<NewMessage> messages) {
-        return this.redis
-            .schedule(target.partition(), haveWindows(messages), ScriptArguments.ofSchedule(target, messages, false))
+    private CompletableFuture<List<SendResult>> scheduleEach(PartitionTarget target, List<NewMessage> messages,
+            @Nullable Duration limit) {
+        byte[][] arguments = ScriptArguments.ofSchedule(target, messages, false);
+        return this.redis.schedule(limit, target.partition(), haveWindows(messages), arguments)
             .thenApply((reply) -> toResults(target, messages, reply, RedisMessageStore::toResult));
     }
 
     @Override
     public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget target,
             List<NewMessage> messages) {
-        return this.redis
-            .schedule(target.partition(), haveWindows(messages), ScriptArguments.ofSchedule(target, messages, true))
+        byte[][] arguments = ScriptArguments.ofSchedule(target, messages, true);
+        return this.redis.schedule(null, target.partition(), haveWindows(messages), arguments)
             .thenApply(
                     (reply) -> toResults(target, messages, reply, (at, message, outcome, due) -> (outcome == NOT_HELD)
                             ? Optional.empty() : Optional.of(toResult(at, message, outcome, due))));
@@ -468,9 +470,7 @@ public final class RedisMessageStore implements MessageStore {
         }
     }
 
-    /**
-     * Logs once that wake-ups are not permitted: messages are stored, and found later.
-     */
+    /** Logs once that wake-ups are not permitted; messages are found later. */
     private void logRefusedWakeUp(Partition partition) {
         if (this.redis.recordRefusedWakeUp()) {
             this.redis.log(() -> logger.warn(

@@ -47,6 +47,9 @@ public final class RedisScriptExecutor implements AutoCloseable {
      */
     private static final int MAX_CACHED_KEYS = 10_000;
 
+    /** Enough to be sent, although the time of the first call is over. */
+    private static final Duration LEAST_LIMIT = Duration.ofMillis(1);
+
     private final ScriptRunner runner;
 
     /** Runs the scripts that store sent messages. */
@@ -66,6 +69,14 @@ public final class RedisScriptExecutor implements AutoCloseable {
     /** Creates an executor that merges no sends. */
     public RedisScriptExecutor(ScriptRunner runner, String namespace) {
         this(runner, runner, namespace, new LogExecutor(), null);
+    }
+
+    /**
+     * Creates an executor that merges concurrent sends.
+     * @param mergedLimit the time limit of each send
+     */
+    public RedisScriptExecutor(ScriptRunner runner, String namespace, Duration mergedLimit) {
+        this(runner, runner, namespace, new LogExecutor(), mergedLimit);
     }
 
     private RedisScriptExecutor(ScriptRunner runner, ScriptRunner sends, String namespace, LogExecutor log,
@@ -226,9 +237,31 @@ public final class RedisScriptExecutor implements AutoCloseable {
         return this.sends.run(RedisScripts.SEND, keysOf(partition).ofSend(), arguments);
     }
 
-    /** Runs the script that takes the fewest keys, within a shorter time limit. */
-    CompletableFuture<List<Object>> send(Duration limit, Partition partition, byte[]... arguments) {
-        return this.sends.run(RedisScripts.SEND, keysOf(partition).ofSend(), arguments, limit);
+    /**
+     * Runs the script that takes the fewest keys, within a shorter time limit.
+     * @param limit {@code null} for the usual one
+     */
+    CompletableFuture<List<Object>> send(@Nullable Duration limit, Partition partition, byte[]... arguments) {
+        return run(RedisScripts.SEND, keysOf(partition).ofSend(), arguments, limit);
+    }
+
+    private CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments,
+            @Nullable Duration limit) {
+        return (limit != null) ? this.sends.run(script, keys, arguments, limit)
+                : this.sends.run(script, keys, arguments);
+    }
+
+    /**
+     * Returns what is left of a time limit.
+     * @param limit {@code null} for the usual one, of each call
+     * @param start when the first call began, by the monotonic clock
+     */
+    static @Nullable Duration left(@Nullable Duration limit, long start) {
+        if (limit == null) {
+            return null;
+        }
+        Duration left = limit.minusNanos(System.nanoTime() - start);
+        return (left.compareTo(LEAST_LIMIT) > 0) ? left : LEAST_LIMIT;
     }
 
     /** Returns the time limit of sends that are merged; {@code null} if they are not. */
@@ -238,11 +271,13 @@ public final class RedisScriptExecutor implements AutoCloseable {
 
     /**
      * Runs the script that stores any messages.
+     * @param limit {@code null} for the usual time limit
      * @param windows whether some of them have duplicate windows
      */
-    CompletableFuture<List<Object>> schedule(Partition partition, boolean windows, byte[]... arguments) {
+    CompletableFuture<List<Object>> schedule(@Nullable Duration limit, Partition partition, boolean windows,
+            byte[]... arguments) {
         RedisKeys keys = keysOf(partition);
-        return this.sends.run(RedisScripts.SCHEDULE, windows ? keys.withDuplicates() : keys.all(), arguments);
+        return run(RedisScripts.SCHEDULE, windows ? keys.withDuplicates() : keys.all(), arguments, limit);
     }
 
     /**

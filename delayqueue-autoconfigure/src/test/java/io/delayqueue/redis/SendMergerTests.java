@@ -4,7 +4,9 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicLong;
@@ -19,6 +21,8 @@ import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.redis.script.RedisScript;
+import io.delayqueue.redis.script.ScriptRunner;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.PartitionTarget;
@@ -214,6 +218,39 @@ class SendMergerTests {
         assertThat(this.sent.get(4).ids()).containsExactly("m4", "m5", "m6");
         assertThat(this.answers.get(4).join()).containsExactly(result("m4"));
         assertThat(this.answers.get(6).join()).containsExactly(result("m6"));
+    }
+
+    /** The limit is that of the send, not of each of its calls. */
+    @Test
+    void aHeldIdIsResolvedInWhatIsLeftOfTheLimit() {
+        Map<String, Duration> limits = new LinkedHashMap<>();
+        RedisMessageStore store = new RedisMessageStore(new RedisScriptExecutor(new ScriptRunner() {
+
+            @Override
+            public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
+                throw new IllegalStateException(script.name() + " has no limit");
+            }
+
+            @Override
+            public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments,
+                    Duration limit) {
+                limits.put(script.name(), limit);
+                return script.name().equals("send") ? CompletableFuture.completedFuture(List.of())
+                        : new CompletableFuture<>();
+            }
+
+            @Override
+            public void close() {
+            }
+
+        }, "merged", LIMIT));
+
+        store.schedule(TARGET, List.of(new NewMessage("m", true, DueTime.NOW, OnDuplicate.KEEP,
+                MessageLimits.NORMAL_PRIORITY, null, null, "{}".getBytes(StandardCharsets.US_ASCII))));
+
+        assertThat(limits.keySet()).containsExactly("send", "schedule");
+        assertThat(limits.get("send")).isEqualTo(LIMIT);
+        assertThat(limits.get("schedule")).isPositive().isLessThan(LIMIT);
     }
 
     @Test
