@@ -14,6 +14,7 @@ import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
 
 /**
  * An application with the library as it is configured by default, on a {@link StubRedis}.
@@ -41,13 +42,19 @@ class Application {
     }
 
     @Bean(destroyMethod = "")
+    @Primary
     StubRedis stubRedis() {
         return new StubRedis(ENVELOPE);
     }
 
     @Bean
     RedisScriptExecutor redisScriptExecutor(StubRedis redis) {
-        return new RedisScriptExecutor(redis, "jmh");
+        try {
+            return new RedisScriptExecutor(redis, "jmh", Duration.ofSeconds(10));
+        }
+        catch (NoSuchMethodError ex) { // an older commit to compare with
+            return new RedisScriptExecutor(redis, "jmh");
+        }
     }
 
     @Bean(destroyMethod = "")

@@ -2,6 +2,7 @@ package io.delayqueue.benchmarks.jmh;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.SendResult;
@@ -18,6 +19,8 @@ import org.openjdk.jmh.annotations.TearDown;
 public class SendBenchmark {
 
     static final int BATCH = 1000;
+
+    static final int CONCURRENT = 16;
 
     private Application.@Nullable Running running;
 
@@ -48,6 +51,17 @@ public class SendBenchmark {
     @Benchmark
     public SendResult send() {
         return running().template().send(Application.QUEUE, Application.WORK, Application.DELAY);
+    }
+
+    /** Sixteen sends at a time, most of which share calls. */
+    @Benchmark
+    @OperationsPerInvocation(CONCURRENT)
+    public List<SendResult> sendAsync16() {
+        List<CompletableFuture<SendResult>> sent = new ArrayList<>(CONCURRENT);
+        for (DelayedMessage message : this.messages.subList(0, CONCURRENT)) {
+            sent.add(running().template().sendAsync(message));
+        }
+        return sent.stream().map(CompletableFuture::join).toList();
     }
 
     @Benchmark

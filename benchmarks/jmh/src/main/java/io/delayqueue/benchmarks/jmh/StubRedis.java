@@ -10,6 +10,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.redis.script.RedisScript;
 import io.delayqueue.redis.script.ScriptRunner;
 import io.delayqueue.store.Partition;
@@ -42,6 +44,8 @@ final class StubRedis implements ScriptRunner, WakeUps {
 
     private final byte[] value;
 
+    private final AtomicInteger sends = new AtomicInteger();
+
     private final AtomicInteger available = new AtomicInteger();
 
     private final AtomicInteger unacknowledged = new AtomicInteger();
@@ -69,6 +73,9 @@ final class StubRedis implements ScriptRunner, WakeUps {
 
     @Override
     public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
+        if (script.name().equals("check-server")) {
+            return CompletableFuture.failedFuture(new StoreUnavailableException("no server", Effect.NONE, null));
+        }
         CompletableFuture<List<Object>> answer = new CompletableFuture<>();
         this.client.execute(() -> answer.complete(reply(script.name(), arguments)));
         return answer;
@@ -76,7 +83,10 @@ final class StubRedis implements ScriptRunner, WakeUps {
 
     private List<Object> reply(String script, byte[][] arguments) {
         return switch (script) {
-            case "send" -> dues((arguments.length - 1) / 3);
+            case "send" -> {
+                this.sends.incrementAndGet();
+                yield dues((arguments.length - 1) / 3);
+            }
             case "claim" -> claimed(Integer.parseInt(new String(arguments[0], StandardCharsets.US_ASCII)));
             case "acknowledge" -> acknowledged(arguments);
             case "partitions" -> List.of(NOTHING, System.currentTimeMillis());
@@ -123,6 +133,23 @@ final class StubRedis implements ScriptRunner, WakeUps {
 
     private static int count(byte[] digits) {
         return Integer.parseInt(new String(digits, StandardCharsets.US_ASCII));
+    }
+
+    /** Answers nothing before a latch is released. */
+    void hold(CountDownLatch latch) {
+        this.client.execute(() -> {
+            try {
+                latch.await();
+            }
+            catch (InterruptedException ex) {
+                Thread.currentThread().interrupt();
+            }
+        });
+    }
+
+    /** Returns how many calls of the script of sends were answered. */
+    int sends() {
+        return this.sends.get();
     }
 
     /** Has messages due, and waits until they are acknowledged. */
