@@ -51,10 +51,14 @@ public final class Machine {
         return git(root, "rev-parse", "--short=10", "HEAD").orElse("unknown");
     }
 
-    /** Whether files under version control differ from the commit, results apart. */
+    /**
+     * Returns whether files under version control differ from the commit, except for
+     * those that a full run writes itself.
+     */
     public static boolean isDirty(Path root) {
         return git(root, "status", "--porcelain", "--untracked-files=no", "--", ".", ":!benchmarks/results",
-                ":!docs/performance.md", ":!docs/internals/performance-details.md", ":!docs/performance")
+                ":!README.md", ":!docs/comparison.md", ":!docs/performance.md",
+                ":!docs/internals/performance-details.md", ":!docs/performance")
             .map((status) -> !status.isEmpty())
             .orElse(false);
     }

@@ -6,9 +6,12 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Stream;
 
 import io.delayqueue.benchmarks.runner.measure.Measure;
 import io.delayqueue.benchmarks.runner.measure.Measures;
+import io.delayqueue.benchmarks.runner.process.Machine;
 import io.delayqueue.benchmarks.runner.result.Cell;
 import io.delayqueue.benchmarks.runner.result.Conditions;
 import io.delayqueue.benchmarks.runner.result.Delivery;
@@ -18,6 +21,7 @@ import io.delayqueue.benchmarks.runner.result.Source;
 import io.delayqueue.benchmarks.runner.result.Turn;
 import io.delayqueue.benchmarks.runner.result.Weather;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -66,6 +70,49 @@ class PublishedFiguresTests {
         }
     }
 
+    /** A full run in parts publishes at the end of each part. */
+    @Test
+    void whatARunPublishesDoesNotMakeTheNextPartDirty(@TempDir Path root) throws Exception {
+        List<Path> published = Stream.of(new PublishedTables(RESULTS).pages(ROOT).keySet().stream().map(root::resolve),
+                new Report(RESULTS, Measures.all()).pages()
+                    .keySet()
+                    .stream()
+                    .map((page) -> root.resolve("docs").resolve(page)),
+                Stream.of(root.resolve("docs/performance/memory-bytes.png"),
+                        root.resolve("benchmarks/results/memory.json")))
+            .flatMap(Function.identity())
+            .toList();
+        Path source = root.resolve("pom.xml");
+        write(published, "before");
+        write(List.of(source), "before");
+        git(root, "init", "--quiet");
+        git(root, "add", ".");
+        git(root, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--quiet", "-m", "a");
+
+        write(published, "after");
+
+        assertThat(Machine.isDirty(root)).isFalse();
+
+        write(List.of(source), "after");
+
+        assertThat(Machine.isDirty(root)).isTrue();
+    }
+
+    private static void write(List<Path> files, String text) throws IOException {
+        for (Path file : files) {
+            Files.createDirectories(file.getParent());
+            Files.writeString(file, text);
+        }
+    }
+
+    private static void git(Path root, String... words) throws IOException, InterruptedException {
+        Process process = new ProcessBuilder(Stream.concat(Stream.of("git"), Stream.of(words)).toList())
+            .directory(root.toFile())
+            .inheritIO()
+            .start();
+        assertThat(process.waitFor()).isZero();
+    }
+
     @Test
     void aPlaceholderIsFilled() {
         List<Turn> turns = List.of(turn("delayqueue", 1, 100), turn("limit", 1, 200), turn("delayqueue", 2, 300),
@@ -94,7 +141,8 @@ class PublishedFiguresTests {
     private static Turn turn(String contender, int round, double perSecond) {
         return new Turn(contender, round, new Source("c0ffee", false, "", "", ""), "2026-01-01T00:00:00Z", 1,
                 List.of(new Cell(contender, "100 B", 100, round, Map.of("PER_SECOND", perSecond, "SECONDS", 10.0),
-                        new Delivery(10, 0, 0, 0, 2, 0, 5), new Weather(0, 0, 0, "2026-01-01T00:00:00Z"), List.of())));
+                        new Delivery(10, 0, 0, 0, 2, 0, 5), new Weather(0, 0, 0, "2026-01-01T00:00:00Z"),
+                        List.of())));
     }
 
 }
