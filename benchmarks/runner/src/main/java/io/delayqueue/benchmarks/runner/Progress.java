@@ -1,7 +1,11 @@
 package io.delayqueue.benchmarks.runner;
 
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 import io.delayqueue.benchmarks.runner.process.Variant;
 import io.delayqueue.benchmarks.runner.result.Result;
@@ -21,9 +25,34 @@ record Progress(List<Slot> slots, Map<Variant, Source> sources, @Nullable Result
     /** The estimated length of a turn that was never measured. */
     private static final long UNKNOWN_SECONDS = 60;
 
-    /** Returns the kept turns of the code as it is now; others are measured again. */
+    /** The longest time between two turns of a round; a run begins the next at once. */
+    private static final Duration PAUSE = Duration.ofMinutes(5);
+
+    /**
+     * Returns the kept turns; others are measured again. A round is kept as a whole, if
+     * all its turns are of the code as it is now and followed one another, because
+     * quotients of a round compare contenders under the same conditions.
+     */
     List<Turn> kept() {
-        return (this.result == null) ? List.of() : this.result.turns().stream().filter(this::isCurrent).toList();
+        if (this.result == null) {
+            return List.of();
+        }
+        List<Turn> current = this.result.turns().stream().filter(this::isCurrent).toList();
+        return current.stream().filter((turn) -> isWhole(turn.round(), current)).toList();
+    }
+
+    private boolean isWhole(int round, List<Turn> current) {
+        List<Turn> turns = current.stream()
+            .filter((turn) -> turn.round() == round)
+            .sorted(Comparator.comparing(Turn::date))
+            .toList();
+        return turns.size() == this.slots.stream().filter((slot) -> slot.round() == round).count()
+                && IntStream.range(1, turns.size()).allMatch((i) -> follows(turns.get(i), turns.get(i - 1)));
+    }
+
+    private static boolean follows(Turn turn, Turn before) {
+        Instant end = Instant.parse(before.date()).plusSeconds(before.seconds());
+        return Instant.parse(turn.date()).isBefore(end.plus(PAUSE));
     }
 
     private boolean isCurrent(Turn turn) {

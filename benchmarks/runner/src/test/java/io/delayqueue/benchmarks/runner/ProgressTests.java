@@ -25,8 +25,14 @@ class ProgressTests {
 
     private static final Turn OURS = turn("delayqueue", 1, "22222222", 9);
 
+    private static final Turn OURS_NEXT = turn("delayqueue", 2, "22222222", 9);
+
     private static Turn turn(String contender, int round, String crc, long seconds, Cell... cells) {
         return new Turn(contender, round, source(crc), "2026-01-01T00:00:00Z", seconds, List.of(cells));
+    }
+
+    private static Turn later(Turn turn, String date) {
+        return new Turn(turn.contender(), turn.round(), turn.source(), date, turn.seconds(), turn.cells());
     }
 
     private static Source source(String crc) {
@@ -49,12 +55,25 @@ class ProgressTests {
         assertThat(progress(LIMIT, OURS).kept()).containsExactly(LIMIT, OURS);
     }
 
+    /** The quotients of a round compare what was measured under the same conditions. */
     @Test
-    void turnsOfOtherCodeAreMeasuredAgain() {
-        Progress progress = progress(LIMIT, turn("delayqueue", 1, "55555555", 9));
+    void aRoundWithATurnOfOtherCodeIsMeasuredAgain() {
+        Turn limitNext = turn("limit", 2, "11111111", 7);
+        Progress progress = progress(LIMIT, turn("delayqueue", 1, "55555555", 9), OURS_NEXT, limitNext);
 
-        assertThat(progress.missing()).isEqualTo(SLOTS.subList(1, 4));
-        assertThat(progress.kept()).containsExactly(LIMIT);
+        assertThat(progress.missing()).isEqualTo(SLOTS.subList(0, 2));
+        assertThat(progress.kept()).containsExactly(OURS_NEXT, limitNext);
+    }
+
+    @Test
+    void aRoundThatWasInterruptedIsMeasuredAgain() {
+        assertThat(progress(LIMIT, OURS, OURS_NEXT).missing()).isEqualTo(SLOTS.subList(2, 4));
+    }
+
+    @Test
+    void aRoundWhoseTurnsAreOfTwoRunsIsMeasuredAgain() {
+        assertThat(progress(LIMIT, later(OURS, "2026-01-01T00:05:06Z")).missing()).isEqualTo(SLOTS.subList(2, 4));
+        assertThat(progress(LIMIT, later(OURS, "2026-01-01T00:05:07Z")).missing()).isEqualTo(SLOTS);
     }
 
     @Test
