@@ -142,15 +142,15 @@ final class Bench {
         catch (RuntimeException ex) {
             cells.addAll(round.cells());
             cells.add(new Cell(variant.name(), Cell.FAILED, 0, number, Map.of(), null,
-                    new Weather(0, 0, Machine.load(), Instant.now().truncatedTo(ChronoUnit.SECONDS).toString()),
+                    new Weather(0, 0.0, 0, Machine.load(), Instant.now().truncatedTo(ChronoUnit.SECONDS).toString()),
                     List.of("failed: " + ex)));
         }
         long seconds = Duration.ofNanos(System.nanoTime() - start).toSeconds();
         this.out.printf("%s, round %d, %s: %d s%n", measure.name(), number, variant.name(), seconds);
         for (Cell cell : cells) {
-            this.out.printf("  %-28s %s %s steal %.1f%% %s%n", cell.scenario(), cell.figures(),
+            this.out.printf("  %-28s %s %s steal %.1f%% other %s%% %s%n", cell.scenario(), cell.figures(),
                     (cell.delivery() == null) ? "" : cell.delivery().isExact() ? "exact" : cell.delivery(),
-                    cell.weather().stealPercent(), cell.notes());
+                    cell.weather().stealPercent(), cell.weather().otherPercent(), cell.notes());
         }
         this.out.flush();
         return new Turn(variant.name(), number, source(measure, variant), date, seconds, List.copyOf(cells));

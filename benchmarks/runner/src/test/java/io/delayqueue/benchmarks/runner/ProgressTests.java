@@ -83,7 +83,7 @@ class ProgressTests {
 
     @Test
     void failedTurnsAreMeasuredAgain() {
-        Cell failed = new Cell("limit", Cell.FAILED, 0, 1, Map.of(), null, new Weather(0, 0, 0, ""), List.of());
+        Cell failed = new Cell("limit", Cell.FAILED, 0, 1, Map.of(), null, new Weather(0, 0.0, 0, 0, ""), List.of());
 
         assertThat(progress(turn("limit", 1, "11111111", 7, failed)).missing()).isEqualTo(SLOTS);
     }

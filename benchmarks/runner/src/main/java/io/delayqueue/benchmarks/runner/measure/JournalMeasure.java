@@ -61,6 +61,7 @@ final class JournalMeasure implements Measure {
                 Database database = this.databases.computeIfAbsent(kind,
                         (each) -> Database.start(each, round.workshop().scratch()));
                 try (Stage stage = round.open("handlers=16 url=" + database.create())) {
+                    stage.uses(database::cpuMicros);
                     stage.call("start");
                     throughput(round, stage, kind, database);
                     latency(round, stage, kind, database);

@@ -30,9 +30,6 @@ public final class Database {
 
     private static final Duration START = Duration.ofMinutes(2);
 
-    /** Ticks of /proc in a second. */
-    private static final long TICKS = 100;
-
     private final Kind kind;
 
     private final String base;
@@ -173,21 +170,9 @@ public final class Database {
         return (this.pid == 0) ? 0
                 : ProcessHandle.of(this.pid)
                     .map((server) -> Stream.concat(Stream.of(server), server.descendants())
-                        .mapToLong((process) -> ticks(process.pid()))
-                        .sum() * 1e6 / TICKS)
+                        .mapToDouble((process) -> Machine.cpuMicros(process.pid()))
+                        .sum())
                     .orElse(0.0);
-    }
-
-    /** Time of a process and of its children that have ended. */
-    private static long ticks(long pid) {
-        try {
-            String stat = Files.readString(Path.of("/proc", String.valueOf(pid), "stat"));
-            String[] words = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
-            return Stream.of(words).skip(11).limit(4).mapToLong(Long::parseLong).sum();
-        }
-        catch (IOException ex) {
-            return 0; // it has just ended
-        }
     }
 
     /** A kind of server. */

@@ -15,6 +15,9 @@ public final class Machine {
 
     private static final Path STAT = Path.of("/proc/stat");
 
+    /** Linux counts the time of processes and cores in hundredths of a second. */
+    private static final double MICROS_PER_TICK = 10_000;
+
     private Machine() {
     }
 
@@ -30,6 +33,21 @@ public final class Machine {
         }
         catch (IOException ex) {
             throw new UncheckedIOException(ex);
+        }
+    }
+
+    /**
+     * Returns the CPU time of a process and of its children that have ended, in
+     * microseconds. Zero where not known, and if it has ended.
+     */
+    public static double cpuMicros(long pid) {
+        try {
+            String stat = Files.readString(Path.of("/proc", String.valueOf(pid), "stat"));
+            String[] words = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+            return Stream.of(words).skip(11).limit(4).mapToLong(Long::parseLong).sum() * MICROS_PER_TICK;
+        }
+        catch (IOException ex) {
+            return 0;
         }
     }
 
@@ -87,14 +105,23 @@ public final class Machine {
     public record Cores(long all, long stolen, long idle) {
 
         public double stealPercentSince(Cores before) {
-            return percent(this.stolen - before.stolen, before);
+            return percent((double) (this.stolen - before.stolen), before);
         }
 
         public double idlePercentSince(Cores before) {
-            return percent(this.idle - before.idle, before);
+            return percent((double) (this.idle - before.idle), before);
         }
 
-        private double percent(long part, Cores before) {
+        /**
+         * Returns the share that processes other than those of the benchmark used.
+         * @param ownMicros CPU time of the processes of the benchmark
+         */
+        public double otherPercentSince(Cores before, double ownMicros) {
+            double busy = (this.all - this.stolen - this.idle) - (before.all - before.stolen - before.idle);
+            return Math.max(0, percent(busy - ownMicros / MICROS_PER_TICK, before));
+        }
+
+        private double percent(double part, Cores before) {
             return (this.all > before.all) ? 100.0 * part / (this.all - before.all) : 0;
         }
 

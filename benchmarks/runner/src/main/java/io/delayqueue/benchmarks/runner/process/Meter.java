@@ -27,6 +27,9 @@ public final class Meter {
 
     private final double jvmMicros;
 
+    /** CPU time of the runner, of tools that it ran, and of the servers of the stage. */
+    private final double restMicros;
+
     private final long compilingMillis;
 
     private final Map<String, String> info;
@@ -34,6 +37,7 @@ public final class Meter {
     private Meter(Stage stage) {
         this.stage = stage;
         this.compilingMillis = compilingMillis();
+        this.restMicros = restMicros();
         this.jvmMicros = jvmMicros();
         this.info = stage.redis().link().info("cpu", "commandstats");
     }
@@ -45,13 +49,15 @@ public final class Meter {
     public Usage stop() {
         Map<String, String> now = this.stage.redis().link().info("cpu", "commandstats");
         Machine.Cores coresNow = Machine.cores();
-        Weather weather = new Weather(round(coresNow.stealPercentSince(this.cores)),
-                round(coresNow.idlePercentSince(this.cores)), round(Machine.load()),
-                Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
         long wall = System.nanoTime() - this.nanos;
         double jvm = jvmMicros() - this.jvmMicros;
-        return new Usage(wall, redisMicros(now) - redisMicros(this.info), jvm,
-                calls(now, false) - calls(this.info, false), calls(now, true) - calls(this.info, true),
+        double redis = redisMicros(now) - redisMicros(this.info);
+        double other = coresNow.otherPercentSince(this.cores, redis + jvm + restMicros() - this.restMicros);
+        Weather weather = new Weather(round(coresNow.stealPercentSince(this.cores)), round(other),
+                round(coresNow.idlePercentSince(this.cores)), round(Machine.load()),
+                Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+        return new Usage(wall, redis, jvm, calls(now, false) - calls(this.info, false),
+                calls(now, true) - calls(this.info, true),
                 TimeUnit.MILLISECONDS.toNanos(Math.max(0, compilingMillis() - this.compilingMillis)), weather);
     }
 
@@ -69,6 +75,10 @@ public final class Meter {
 
     private double jvmMicros() {
         return this.stage.processes().stream().mapToDouble((process) -> process.cpu().toNanos() / 1e3).sum();
+    }
+
+    private double restMicros() {
+        return Machine.cpuMicros(ProcessHandle.current().pid()) + this.stage.serverMicros();
     }
 
     private static double redisMicros(Map<String, String> info) {

@@ -2,6 +2,7 @@ package io.delayqueue.benchmarks.runner.process;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.DoubleSupplier;
 
 /**
  * A Redis and the processes of a contender that use it, the first of which is
@@ -16,6 +17,8 @@ public final class Stage implements AutoCloseable {
     private final RedisServer redis;
 
     private final List<ContenderProcess> processes = new ArrayList<>();
+
+    private final List<DoubleSupplier> servers = new ArrayList<>();
 
     Stage(Workshop workshop, Variant variant, RedisServer redis) {
         this.workshop = workshop;
@@ -47,6 +50,16 @@ public final class Stage implements AutoCloseable {
 
     public List<ContenderProcess> processes() {
         return List.copyOf(this.processes);
+    }
+
+    /** Adds a server that the contender uses, by the CPU time that it has used. */
+    public void uses(DoubleSupplier micros) {
+        this.servers.add(micros);
+    }
+
+    /** Returns the CPU time of the servers other than Redis, in microseconds. */
+    double serverMicros() {
+        return this.servers.stream().mapToDouble(DoubleSupplier::getAsDouble).sum();
     }
 
     /** Sends a request to the first process. */

@@ -26,6 +26,9 @@ record Goal(String measure, String text, Function<Result, Outcome> check) {
     /** Rounds count if the hypervisor took less. */
     static final double QUIET_STEAL_PERCENT = 2;
 
+    /** Rounds count if other processes of the machine used less. */
+    static final double QUIET_OTHER_PERCENT = 5;
+
     /** How many quiet rounds a figure needs that depends on time. */
     static final int ROUNDS = 5;
 
@@ -35,7 +38,8 @@ record Goal(String measure, String text, Function<Result, Outcome> check) {
     /** Rates whose quartiles are further apart, by the median, decide nothing. */
     private static final double NOISY = 0.2;
 
-    private static final Predicate<Cell> QUIET = (cell) -> cell.weather().stealPercent() < QUIET_STEAL_PERCENT;
+    static final Predicate<Cell> QUIET = (cell) -> cell.weather().stealPercent() < QUIET_STEAL_PERCENT
+            && cell.weather().otherPercent() != null && cell.weather().otherPercent() < QUIET_OTHER_PERCENT;
 
     Outcome evaluate(Function<String, Optional<Result>> results) {
         return results.apply(this.measure).map(this.check).orElse(Outcome.NOT_MEASURED);

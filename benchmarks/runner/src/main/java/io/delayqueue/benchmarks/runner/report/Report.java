@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -61,7 +62,7 @@ public final class Report {
             `scripts/benchmark report` writes it; do not edit it.
 
             A figure is the median of the rounds, with the minimum and the maximum in parentheses if there are several. *Steal* is the share
-            of the machine's time that its host gave to others, the maximum of all rounds; *load* likewise. *Cell s* is the length of a
+            of the machine's time that its host gave to others, *other* that of processes outside the benchmark, the maximum of all rounds; *load* likewise. *Cell s* is the length of a
             measured cell in seconds; it is missing if neither it nor a rate was recorded. Rates from cells of a second or two, and from one or
             two rounds, differ from run to run by more than their range shows. *Compiling* is the time of the compiler threads: a warm JVM has
             none. Percentiles are of the absolute difference to the due time, so that early counts as much as late. **Exactly once** is checked in every cell that delivers: missing, duplicate and early messages are printed there.
@@ -211,8 +212,9 @@ public final class Report {
                 """
 
                         A quotient or a difference is the median of those of each round. A goal is met if the median of at least five rounds
-                        meets it, and the worse quartile is within 5 % of it. Rounds with steal of 2 % and more do not count. Where the quartiles
-                        of a rate are more than 20 % apart, CPU per message decides. Counts need one round.
+                        meets it, and the worse quartile is within 5 % of it. Rounds with steal of 2 % and more, or in which other processes
+                        used 5 % of the cores and more, do not count. Where the quartiles of a rate are more than 20 % apart, CPU per
+                        message decides. Counts need one round.
 
                         | Measure | Goal | Measured | | Commit | Rounds | Cell s |
                         | --- | --- | --- | --- | --- | ---: | ---: |
@@ -276,8 +278,8 @@ public final class Report {
             }
             text.append("| Scenario | Contender |");
             figures.forEach((figure) -> text.append(" ").append(figure.heading()).append(" |"));
-            text.append(" Delivery | Steal | Load |\n| --- | --- |");
-            text.append(" ---: |".repeat(figures.size())).append(" --- | ---: | ---: |\n");
+            text.append(" Delivery | Steal | Other | Load |\n| --- | --- |");
+            text.append(" ---: |".repeat(figures.size())).append(" --- | ---: | ---: | ---: |\n");
             for (String scenario : this.result.scenarios()) {
                 for (String contender : this.result.contenders(scenario)) {
                     row(text, scenario, contender, figures);
@@ -293,9 +295,19 @@ public final class Report {
                     .formatted((figure == Figure.SECONDS) ? Numbers.range(this.result.seconds(contender, scenario))
                             : Numbers.write(this.result.spread(contender, scenario, figure.name()))));
             }
-            text.append(" %s | %s %% | %s |%n".formatted(delivery(cells),
+            text.append(" %s | %s %% | %s | %s |%n".formatted(delivery(cells),
                     Numbers.write(cells.stream().mapToDouble((cell) -> cell.weather().stealPercent()).max().orElse(0)),
+                    others(cells),
                     Numbers.write(cells.stream().mapToDouble((cell) -> cell.weather().load()).max().orElse(0))));
+        }
+
+        private static String others(List<Cell> cells) {
+            return cells.stream()
+                .map((cell) -> cell.weather().otherPercent())
+                .filter(Objects::nonNull)
+                .max(Comparator.naturalOrder())
+                .map((percent) -> Numbers.write(percent) + " %")
+                .orElse("");
         }
 
         private static boolean has(Cell cell, Figure figure) {

@@ -34,8 +34,12 @@ class GoalTests {
     }
 
     private void measured(String contender, int round, Map<String, Double> figures, double steal, long early) {
+        measured(contender, round, figures, new Weather(steal, 0.0, 0, 0, "2026-01-01T00:00:00Z"), early);
+    }
+
+    private void measured(String contender, int round, Map<String, Double> figures, Weather weather, long early) {
         Cell cell = new Cell(contender, "100 B", 100, round, figures, new Delivery(10, 0, 0, 0, early, 0, early),
-                new Weather(steal, 0, 0, "2026-01-01T00:00:00Z"), List.of());
+                weather, List.of());
         this.turns.add(new Turn(contender, round, new Source("c", false, "", "", ""), "2026-01-01T00:00:00Z", 1,
                 List.of(cell)));
     }
@@ -125,6 +129,20 @@ class GoalTests {
         assertThat(outcome(Goal.atMost(9, "drain", "100 B", Figure.PER_SECOND)).status()).isEqualTo(Outcome.Status.MET);
         assertThat(outcome(Goal.atMost(8, "drain", "100 B", Figure.PER_SECOND)).status())
             .isEqualTo(Outcome.Status.NOT_MET);
+    }
+
+    @Test
+    void roundsBesideOtherProcessesDoNotCount() {
+        Goal goal = Goal.atMost(9, "drain", "100 B", Figure.PER_SECOND);
+        measured("delayqueue", 9, 9, 9, 9);
+        measured("delayqueue", 5, Map.of(Figure.PER_SECOND.name(), 9.0), new Weather(0, 5.0, 0, 0, ""), 0);
+        measured("delayqueue", 6, Map.of(Figure.PER_SECOND.name(), 9.0), new Weather(0, null, 0, 0, ""), 0);
+
+        assertThat(outcome(goal).status()).isEqualTo(Outcome.Status.NOT_MEASURED);
+
+        measured("delayqueue", 7, Map.of(Figure.PER_SECOND.name(), 9.0), new Weather(0, 4.9, 0, 0, ""), 0);
+
+        assertThat(outcome(goal).status()).isEqualTo(Outcome.Status.MET);
     }
 
     @Test

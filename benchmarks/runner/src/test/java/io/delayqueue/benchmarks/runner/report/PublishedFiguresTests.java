@@ -141,7 +141,7 @@ class PublishedFiguresTests {
     private static Turn turn(String contender, int round, double perSecond) {
         return new Turn(contender, round, new Source("c0ffee", false, "", "", ""), "2026-01-01T00:00:00Z", 1,
                 List.of(new Cell(contender, "100 B", 100, round, Map.of("PER_SECOND", perSecond, "SECONDS", 10.0),
-                        new Delivery(10, 0, 0, 0, 2, 0, 5), new Weather(0, 0, 0, "2026-01-01T00:00:00Z"),
+                        new Delivery(10, 0, 0, 0, 2, 0, 5), new Weather(0, 0.0, 0, 0, "2026-01-01T00:00:00Z"),
                         List.of())));
     }
 

@@ -31,7 +31,7 @@ class ReportTests {
 
     private static final Path ROOT = Path.of("../..").toAbsolutePath().normalize();
 
-    private static final Weather QUIET = new Weather(0, 0, 1, "2026-01-01T00:00:00Z");
+    private static final Weather QUIET = new Weather(0, 0.0, 0, 1, "2026-01-01T00:00:00Z");
 
     @Test
     void aRowNamesTheLengthOfItsCellsAndTheRange(@TempDir Path directory) throws IOException {
@@ -39,14 +39,14 @@ class ReportTests {
                 cell(2, Map.of("PER_SECOND", 200.0, "SECONDS", 5.0), 50));
 
         assertThat(page).contains("full mode, 2 rounds, 8 s, commit c0ffee1234, CRC delayqueue 0badcafe.",
-                "| Scenario | Contender | cell s | per second | Delivery | Steal | Load |",
-                "| 100 B | delayqueue | 4–5 | 150 (100–200) | exact | 0 % | 1 |");
+                "| Scenario | Contender | cell s | per second | Delivery | Steal | Other | Load |",
+                "| 100 B | delayqueue | 4–5 | 150 (100–200) | exact | 0 % | 0 % | 1 |");
     }
 
     @Test
     void theLengthIsReckonedWhereAnEarlierResultHasARateAlone(@TempDir Path directory) throws IOException {
         assertThat(page(directory, cell(1, Map.of("PER_SECOND", 100.0), 250)))
-            .contains("| 100 B | delayqueue | 2.50 | 100 | exact | 0 % | 1 |");
+            .contains("| 100 B | delayqueue | 2.50 | 100 | exact | 0 % | 0 % | 1 |");
     }
 
     @Test
