@@ -12,6 +12,8 @@ import io.delayqueue.benchmarks.runner.result.Figure;
 /** Calls that name a message, while many wait. */
 final class ByIdMeasure implements Measure {
 
+    private static final int REPETITIONS = 5;
+
     @Override
     public String name() {
         return "byId";
@@ -27,12 +29,17 @@ final class ByIdMeasure implements Measure {
         return """
                 One thread finds, reschedules and then cancels messages by their ids, spread evenly over all waiting messages. The \
                 peers are not measured: Redisson removes by value with a search, and neither can reschedule. The limit: HGET and \
-                ZSCORE, ZADD XX, ZREM and HDEL. Ten million are measured once.""";
+                ZSCORE, ZADD XX, ZREM and HDEL. Redis is filled once for each size, and the calls are measured five times there.""";
     }
 
     @Override
     public List<Variant> variants(Mode mode) {
         return Variants.limitAndOurs();
+    }
+
+    @Override
+    public int rounds(Mode mode) {
+        return 1;
     }
 
     @Override
@@ -43,9 +50,13 @@ final class ByIdMeasure implements Measure {
                 stage.call("call call=%s first=0 step=1 count=%d", call, round.mode().pick(50, 2000, 10_000));
             }
             for (int pending : BacklogMeasure.sizes(round)) {
-                load(stage, pending);
-                for (String call : List.of("find", "reschedule", "cancel")) {
-                    cell(round, stage, call, pending);
+                for (int repetition = 1; repetition <= round.mode().pick(1, 1, REPETITIONS); repetition++) {
+                    if (repetition == 1 || pending <= REPETITIONS * count(round, pending)) {
+                        load(stage, pending);
+                    }
+                    for (String call : List.of("find", "reschedule", "cancel")) {
+                        cell(round.repetition(repetition), stage, call, pending);
+                    }
                 }
             }
         }
@@ -59,10 +70,16 @@ final class ByIdMeasure implements Measure {
         stage.awaitQuiet();
     }
 
+    /** Returns the calls of a cell: for ten seconds, if there are messages enough. */
+    private static int count(Round round, int pending) {
+        return round.mode().pick(50, 2000, (pending < 1_000_000) ? 10_000 : 100_000);
+    }
+
     private static void cell(Round round, Stage stage, String call, int pending) {
-        int count = round.mode().pick(50, 2000, 10_000);
+        int count = count(round, pending);
+        int step = pending / count;
         Meter meter = Meter.start(stage);
-        Reply reply = stage.call("call call=%s first=0 step=%d count=%d", call, pending / count, count);
+        Reply reply = stage.call("call call=%s first=%d step=%d count=%d", call, round.number() % step, step, count);
         Usage usage = meter.stop();
         round.record(new Round.Scenario("%s, %,d pending".formatted(call, pending), pending),
                 new Figures().with(Figure.PER_SECOND, count / (reply.get("nanos") / 1e9))

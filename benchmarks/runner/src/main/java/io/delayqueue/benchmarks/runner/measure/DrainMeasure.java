@@ -45,6 +45,11 @@ final class DrainMeasure implements Measure {
     }
 
     @Override
+    public int rounds(Mode mode, Variant variant) {
+        return variant.equals(Variant.RQUEUE) ? 1 : rounds(mode);
+    }
+
+    @Override
     public void measure(Round round) {
         try (Stage stage = round.open(round.variant().equals(Variant.OURS_DEFAULTS) ? "" : "handlers=16")) {
             for (int bytes : List.of(100, 1024)) {

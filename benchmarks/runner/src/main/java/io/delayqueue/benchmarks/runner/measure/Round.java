@@ -31,13 +31,26 @@ public final class Round {
 
     private final int number;
 
-    private final List<Cell> cells = new ArrayList<>();
+    private final List<Cell> cells;
 
     public Round(Workshop workshop, Mode mode, Variant variant, int number) {
+        this(workshop, mode, variant, number, new ArrayList<>());
+    }
+
+    private Round(Workshop workshop, Mode mode, Variant variant, int number, List<Cell> cells) {
         this.workshop = workshop;
         this.mode = mode;
         this.variant = variant;
         this.number = number;
+        this.cells = cells;
+    }
+
+    /**
+     * Returns this turn for a repetition of its cells, which counts as a round of its
+     * own.
+     */
+    Round repetition(int repetition) {
+        return new Round(this.workshop, this.mode, this.variant, repetition, this.cells);
     }
 
     Mode mode() {

@@ -51,14 +51,18 @@ record Goal(String measure, String text, Function<Result, Outcome> check) {
      */
     static Goal atLeast(double bound, String measure, String scenario, Figure figure, String other) {
         return new Goal(measure, "%s: %s ≥ %s × %s".formatted(scenario, figure.heading(), Numbers.bound(bound), other),
-                (result) -> {
-                    Spread ratio = result.ratio(scenario, figure.name(), OURS, other, QUIET);
-                    if (figure == Figure.PER_SECOND && isNoisy(ratio)) {
-                        Spread cpu = result.ratio(scenario, Figure.CPU_MICROS.name(), other, OURS, QUIET);
-                        return atLeast(cpu, bound, "×, by CPU; rates " + Numbers.write(ratio) + "×");
-                    }
-                    return atLeast(ratio, bound, "×");
-                });
+                (result) -> (figure == Figure.PER_SECOND) ? rateAtLeast(result, scenario, OURS, other, bound)
+                        : atLeast(result.ratio(scenario, figure.name(), OURS, other, QUIET), bound, "×"));
+    }
+
+    /** Compares the rates of two contenders, or their CPU if the rates are too noisy. */
+    static Outcome rateAtLeast(Result result, String scenario, String contender, String other, double bound) {
+        Spread ratio = result.ratio(scenario, Figure.PER_SECOND.name(), contender, other, QUIET);
+        if (isNoisy(ratio)) {
+            Spread cpu = result.ratio(scenario, Figure.CPU_MICROS.name(), other, contender, QUIET);
+            return atLeast(cpu, bound, "×, by CPU; rates " + Numbers.write(ratio) + "×");
+        }
+        return atLeast(ratio, bound, "×");
     }
 
     static boolean isNoisy(Spread spread) {

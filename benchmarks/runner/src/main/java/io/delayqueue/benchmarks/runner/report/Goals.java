@@ -3,7 +3,6 @@ package io.delayqueue.benchmarks.runner.report;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.DoublePredicate;
 import java.util.function.Function;
 
 import io.delayqueue.benchmarks.runner.result.Delivery;
@@ -43,8 +42,6 @@ final class Goals {
         addHerd(goals, results);
         addNodes(goals);
         addJournal(goals);
-        goals.add(Goal.countAtMost(1, "cpu", "drain, 100 B", Figure.JVM_MICROS, "redisson-tuned"));
-        goals.add(Goal.countAtMost(1, "cpu", "drain, 100 B", Figure.JVM_MICROS, "rqueue-tuned"));
         return goals;
     }
 
@@ -72,13 +69,13 @@ final class Goals {
         goals.add(Goal.atLeast(3, "drain", "100 B", Figure.PER_SECOND, "redisson"));
         goals.add(Goal.atLeast(1.5, "drain", "100 B", Figure.PER_SECOND, "redisson-tuned"));
         goals.add(Goal.atMost(10, "drain", "100 B", Figure.REDIS_MICROS));
+        goals.add(Goal.atMost(1, "drain", "100 B", Figure.JVM_MICROS, "redisson-tuned"));
+        goals.add(Goal.atMost(1, "drain", "100 B", Figure.JVM_MICROS, "rqueue-tuned"));
     }
 
     private static void addMetered(List<Goal> goals) {
-        goals.add(new Goal("metered", "100 B: per second, with meters and observations ≥ 0.85 × without", (result) -> {
-            Spread ratio = result.ratio("100 B", Figure.PER_SECOND.name(), "delayqueue-metered", Goal.OURS);
-            return Goal.atLeast(ratio, 0.85, "×");
-        }));
+        goals.add(new Goal("metered", "100 B: per second, with meters and observations ≥ 0.85 × without",
+                (result) -> Goal.rateAtLeast(result, "100 B", "delayqueue-metered", Goal.OURS, 0.85)));
     }
 
     private static void addLateness(List<Goal> goals) {
@@ -120,23 +117,20 @@ final class Goals {
     private static void addById(List<Goal> goals) {
         for (String call : List.of("find", "reschedule", "cancel")) {
             goals.add(new Goal("byId", "%s: Redis µs at 10,000,000 pending ≤ 1.5 × that at 10,000".formatted(call),
-                    (result) -> {
-                        Spread few = result.spread(Goal.OURS, call + ", 10,000 pending", Figure.REDIS_MICROS.name());
-                        Spread many = result.spread(Goal.OURS, call + ", 10,000,000 pending",
-                                Figure.REDIS_MICROS.name());
-                        return quotient(many, few, (ratio) -> ratio <= 1.5);
-                    }));
+                    (result) -> Goal.atMost(result.growth(Goal.OURS, Figure.REDIS_MICROS.name(),
+                            call + ", 10,000 pending", call + ", 10,000,000 pending", Goal.QUIET), 1.5, Goal.ROUNDS,
+                            "×")));
         }
     }
 
     private static void addHerd(List<Goal> goals, Function<String, Optional<Result>> results) {
         String herd = "100,000 in one queue";
         goals.add(new Goal("herd", herd + ": per second ≥ 0.9 × that of the drain",
-                (result) -> quotient(result.spread(Goal.OURS, herd, Figure.PER_SECOND.name()),
+                (result) -> Goal.atLeast(byMedian(result.spread(Goal.OURS, herd, Figure.PER_SECOND.name(), Goal.QUIET),
                         results.apply("drain")
-                            .map((drain) -> drain.spread(Goal.OURS, "100 B", Figure.PER_SECOND.name()))
-                            .orElse(new Spread(List.of())),
-                        (ratio) -> ratio >= 0.9)));
+                            .map((drain) -> drain.spread(Goal.OURS, "100 B", Figure.PER_SECOND.name(), Goal.QUIET))
+                            .orElse(new Spread(List.of()))),
+                        0.9, "×")));
         goals.add(Goal.atMost(5, "herd", herd, Figure.SCRIPT_P999));
         goals.add(Goal.atMost(5, "herd", "10,000 in as many queues", Figure.SCRIPT_P999));
         goals.add(Goal.none("herd", "", "missing", Delivery::missing));
@@ -169,9 +163,8 @@ final class Goals {
             }
             addQuotient(goals, database, "delayqueue-ledger", 0.5, "sql");
             goals.add(new Goal("journal", "%s, 4/s, delayqueue-outbox: p50 ms ≤ 5".formatted(database), (result) -> {
-                Spread median = result.spread("delayqueue-outbox", database + ", 4/s", Figure.P50.name());
-                return median.isEmpty() ? Outcome.NOT_MEASURED
-                        : Outcome.of(median.median() <= 5, Numbers.write(median));
+                Spread median = result.spread("delayqueue-outbox", database + ", 4/s", Figure.P50.name(), Goal.QUIET);
+                return Goal.atMost(median, 5, Goal.ROUNDS, "");
             }));
         }
     }
@@ -179,19 +172,13 @@ final class Goals {
     private static void addQuotient(List<Goal> goals, String database, String contender, double bound, String other) {
         goals.add(new Goal("journal",
                 "%s: per second of %s ≥ %s × %s".formatted(database, contender, Numbers.bound(bound), other),
-                (result) -> {
-                    Spread ratio = result.ratio(database, Figure.PER_SECOND.name(), contender, other);
-                    return ratio.isEmpty() ? Outcome.NOT_MEASURED
-                            : Outcome.of(ratio.median() >= bound, Numbers.write(ratio) + "×");
-                }));
+                (result) -> Goal.rateAtLeast(result, database, contender, other, bound)));
     }
 
-    private static Outcome quotient(Spread one, Spread other, DoublePredicate met) {
-        if (one.isEmpty() || other.isEmpty()) {
-            return Outcome.NOT_MEASURED;
-        }
-        double ratio = one.median() / other.median();
-        return Outcome.of(met.test(ratio), Numbers.write(ratio) + "×");
+    /** Compares with another measure, whose rounds are not those of this one. */
+    private static Spread byMedian(Spread spread, Spread other) {
+        return new Spread((other.values().size() < Goal.ROUNDS) ? List.of()
+                : spread.values().stream().map((value) -> value / other.median()).toList());
     }
 
 }

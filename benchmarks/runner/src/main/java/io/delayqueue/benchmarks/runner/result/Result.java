@@ -141,6 +141,16 @@ public record Result(String measure, Conditions conditions, List<Turn> turns) {
         return both(values(contender, scenario, figure, condition), divisors, (one, two) -> one / two);
     }
 
+    /**
+     * The quotient of a contender's figures in two scenarios, round by round.
+     * @param condition on both cells of a round
+     */
+    public Spread growth(String contender, String figure, String from, String to, Predicate<Cell> condition) {
+        Map<Integer, Double> divisors = values(contender, from, figure, condition);
+        divisors.values().removeIf((divisor) -> divisor <= 0);
+        return both(values(contender, to, figure, condition), divisors, (one, two) -> one / two);
+    }
+
     /** How much greater a contender's figure is than another's, round by round. */
     public Spread difference(String scenario, String figure, String contender, String other,
             Predicate<Cell> condition) {

@@ -4,7 +4,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
+import io.delayqueue.benchmarks.runner.measure.Measure;
+import io.delayqueue.benchmarks.runner.measure.Measures;
 import io.delayqueue.benchmarks.runner.result.Cell;
 import io.delayqueue.benchmarks.runner.result.Conditions;
 import io.delayqueue.benchmarks.runner.result.Delivery;
@@ -24,6 +31,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 class GoalTests {
 
     private static final Goal RATE = Goal.atLeast(0.4, "drain", "100 B", Figure.PER_SECOND, "limit");
+
+    private static final List<String> CONTENDERS = List.of("delayqueue", "delayqueue-metered", "delayqueue-outbox",
+            "delayqueue-ledger", "limit", "limit-leased", "redisson", "redisson-tuned", "rqueue-tuned", "timer-ms",
+            "namastack", "namastack-tuned", "sql");
+
+    /** Those of the goals of figures that need time, and one of each count. */
+    private static final List<String> SCENARIOS = List.of("1 thread, 100 B", "16 threads, 100 B", "100 B", "20/s",
+            "1,000/s", "5,000/s", "10,000,000 pending, 1,000/s for 600 s", "send, 10,000 pending",
+            "send, 10,000,000 pending", "100 B, 10,000 pending", "find, 10,000 pending", "find, 10,000,000 pending",
+            "100,000 in one queue", "1 queue, 1 node", "10 nodes, 1/s", "20,000 messages", "H2", "H2, 4/s",
+            "drain, 100 B");
 
     private final List<Turn> turns = new ArrayList<>();
 
@@ -155,6 +173,41 @@ class GoalTests {
         assertThat(outcome(Goal.none("drain", "", "early", Delivery::early)))
             .isEqualTo(new Outcome(Outcome.Status.NOT_MET, "1"));
         assertThat(outcome(Goal.none("drain", "1 KiB", "early", Delivery::early))).isEqualTo(Outcome.NOT_MEASURED);
+    }
+
+    /**
+     * A goal that depends on time needs five quiet rounds; only counts, and runs that are
+     * too long, need one.
+     */
+    @Test
+    void oneRoundDecidesOnlyAboutCounts() {
+        assertThat(decidedByOneRound(0.0)).isEqualTo(decidedByOneRound(50.0))
+            .containsExactlyInAnyOrder("backlog", "crash", "idle", "memory", "tenMillion", "tenNodes");
+    }
+
+    /**
+     * Returns the measures with a goal of figures that one round of each cell decides.
+     */
+    private static Set<String> decidedByOneRound(double otherPercent) {
+        Map<String, Double> figures = Stream.of(Figure.values())
+            .collect(Collectors.toMap(Figure::name, (figure) -> 1.0));
+        Weather weather = new Weather(0, otherPercent, 0, 0, "");
+        Set<String> decided = new TreeSet<>();
+        for (String measure : Measures.all().stream().map(Measure::name).toList()) {
+            List<Cell> cells = SCENARIOS.stream()
+                .flatMap((scenario) -> CONTENDERS.stream()
+                    .map((contender) -> new Cell(contender, scenario, 1, 1, figures, null, weather, List.of())))
+                .toList();
+            Function<String, Optional<Result>> results = (name) -> Optional.of(new Result(name,
+                    new Conditions("full", 5, "7", "PATH", "17", List.of(), "m", 1),
+                    List.of(new Turn("all", 1, new Source("c", false, "", "", ""), "2026-01-01T00:00:00Z", 1, cells))));
+            Goals.all(results)
+                .stream()
+                .filter((goal) -> goal.measure().equals(measure)
+                        && goal.evaluate(results).status() != Outcome.Status.NOT_MEASURED)
+                .forEach((goal) -> decided.add(measure));
+        }
+        return decided;
     }
 
     @Test
