@@ -26,7 +26,7 @@ final class BacklogMeasure implements Measure {
     public String about() {
         return """
                 Messages of 100 bytes wait with random due times within a day. More are sent in bulk with random due times within \
-                three seconds, and the handlers take them as they become due. The cost of sending and that of handing over, polls \
+                ten seconds, and the handlers take them as they become due. The cost of sending and that of handing over, polls \
                 that find nothing included, are counted separately; that of Redisson's transfers belongs to handing over. Redisson is \
                 measured up to 1M, Rqueue up to 100k. The largest size of each contender is measured once.""";
     }
@@ -70,7 +70,7 @@ final class BacklogMeasure implements Measure {
         if (round.variant().isRedisson()) {
             return Math.min(round.mode().pick(200, 1000, 5000), 100_000_000 / pending);
         }
-        return round.mode().pick(200, 5000, 20_000);
+        return round.mode().pick(200, 5000, 200_000);
     }
 
     private static void cell(Round round, Stage stage, int pending) {
@@ -83,7 +83,7 @@ final class BacklogMeasure implements Measure {
         stage.call("expect count=%d", messages);
         long from = System.currentTimeMillis() + 2000;
         Meter sending = Meter.start(stage);
-        long nanos = stage.call("bulk count=%d bytes=100 dueFrom=%d dueTo=%d", messages, from, from + 3000)
+        long nanos = stage.call("bulk count=%d bytes=100 dueFrom=%d dueTo=%d", messages, from, from + 10_000)
             .get("nanos");
         Usage send = sending.stop();
         Meter handing = Meter.start(stage);

@@ -31,8 +31,8 @@ final class CpuMeasure implements Measure {
 
     @Override
     public List<Variant> variants(Mode mode) {
-        return (mode != Mode.FULL) ? List.of(Variant.OURS, Variant.REDISSON_TUNED)
-                : List.of(Variant.LIMIT_LEASED, Variant.OURS, Variant.REDISSON_TUNED, Variant.RQUEUE_TUNED);
+        return (mode != Mode.FULL) ? List.of(Variant.OURS, Variant.REDISSON_TUNED) : List.of(Variant.LIMIT_LEASED,
+                Variant.OURS, Variant.REDISSON_TUNED, Variant.RQUEUE, Variant.RQUEUE_TUNED);
     }
 
     @Override
@@ -42,8 +42,9 @@ final class CpuMeasure implements Measure {
 
     @Override
     public void measure(Round round) {
-        int messages = round.variant().isRqueue() ? round.mode().pick(50, 1000, 5000)
-                : round.mode().pick(500, 20_000, 100_000);
+        int messages = round.variant().isRqueue()
+                ? round.mode().pick(50, 1000, round.variant().equals(Variant.RQUEUE) ? 500 : 5000)
+                : round.mode().pick(500, 20_000, 500_000);
         int times = round.mode().pick(1, 2, 5);
         Path recording = round.workshop().scratch().resolve("profile-" + System.nanoTime() + ".jfr");
         List<DrainMeasure.Span> spans = new ArrayList<>();

@@ -37,8 +37,10 @@ final class CrashMeasure implements Measure {
 
     @Override
     public List<Variant> variants(Mode mode) {
-        return (mode != Mode.FULL) ? List.of(Variant.OURS) : List.of(Variant.OURS, Variant.REDISSON,
-                Variant.RQUEUE_TUNED.with("visibility", String.valueOf(LEASE_MILLIS)));
+        return (mode != Mode.FULL) ? List.of(Variant.OURS)
+                : List.of(Variant.OURS, Variant.REDISSON,
+                        Variant.RQUEUE.with("visibility", String.valueOf(LEASE_MILLIS)),
+                        Variant.RQUEUE_TUNED.with("visibility", String.valueOf(LEASE_MILLIS)));
     }
 
     @Override

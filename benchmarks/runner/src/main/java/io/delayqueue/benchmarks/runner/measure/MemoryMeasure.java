@@ -31,7 +31,7 @@ final class MemoryMeasure implements Measure {
     @Override
     public List<Variant> variants(Mode mode) {
         return (mode != Mode.FULL) ? List.of(Variant.LIMIT, Variant.OURS, Variant.REDISSON)
-                : List.of(Variant.LIMIT, Variant.OURS, Variant.REDISSON, Variant.RQUEUE);
+                : List.of(Variant.LIMIT, Variant.OURS, Variant.REDISSON, Variant.RQUEUE, Variant.RQUEUE_TUNED);
     }
 
     @Override

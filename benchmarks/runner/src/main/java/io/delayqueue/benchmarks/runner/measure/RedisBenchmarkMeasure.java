@@ -29,6 +29,12 @@ final class RedisBenchmarkMeasure implements Measure {
             end
             """;
 
+    /** As that of the limit, with the id as the due time. */
+    private static final String SEND = """
+            redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+            redis.call('ZADD', KEYS[2], ARGV[1], ARGV[1])
+            """;
+
     private static final String CLAIM = """
             local ids = redis.call('ZRANGE', KEYS[2], '-inf', '+inf', 'BYSCORE', 'LIMIT', 0, 100)
             if #ids == 0 then return ids end
@@ -52,7 +58,9 @@ final class RedisBenchmarkMeasure implements Measure {
     public String about() {
         return """
                 The work of the limit without a JVM, by `redis-benchmark` with 8 connections and 100 bytes: HSET and ZADD with a \
-                pipeline of 64, and the script that takes and deletes a hundred. Empty if that program is not on the `PATH`.""";
+                pipeline of 64, and the script that takes and deletes a hundred. With one connection and no pipeline, PING is the round \
+                trip on loopback, and the script that sends a message the least of a send by one thread. Empty if that program is not \
+                on the `PATH`.""";
     }
 
     @Override
@@ -75,6 +83,13 @@ final class RedisBenchmarkMeasure implements Measure {
                 words.addAll(commands.getOrDefault(command, List.of()));
                 run(round, stage, command + ", pipeline of 64", words, messages);
             }
+            int alone = messages / 4;
+            List<String> oneByOne = List.of(tool.toString(), "-c", "1", "-P", "1", "-r", "1000000000", "-n",
+                    String.valueOf(alone));
+            run(round, stage, "PING, 1 connection", words(oneByOne, "PING"), alone);
+            run(round, stage, "send script, 1 connection", words(oneByOne, "EVALSHA",
+                    redis.call("SCRIPT", "LOAD", SEND).get(0), "2", "messages", "scheduled", "__rand_int__", PAYLOAD),
+                    alone);
             stage.flush();
             for (int filled = 0; filled < messages; filled += 10_000) {
                 redis.call("EVAL", FILL, "2", "messages", "scheduled", String.valueOf(filled + 1),
@@ -83,6 +98,12 @@ final class RedisBenchmarkMeasure implements Measure {
             run(round, stage, "claim script, 100 at a time", List.of(tool.toString(), "-c", "8", "-n",
                     String.valueOf(messages / 100), "EVALSHA", digest, "2", "messages", "scheduled"), messages);
         }
+    }
+
+    private static List<String> words(List<String> first, String... more) {
+        List<String> words = new ArrayList<>(first);
+        words.addAll(List.of(more));
+        return words;
     }
 
     private static void run(Round round, Stage stage, String scenario, List<String> words, int messages) {
