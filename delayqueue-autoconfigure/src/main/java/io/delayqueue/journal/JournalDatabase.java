@@ -1,14 +1,18 @@
 package io.delayqueue.journal;
 
 import java.sql.DatabaseMetaData;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
 
 import javax.sql.DataSource;
 
+import io.delayqueue.QueueName;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
@@ -155,6 +159,29 @@ public final class JournalDatabase {
     /** Returns a statement, for the transaction of the calling thread. */
     StatementSpec statement(String sql) {
         return statement(this.jdbc, complete(sql));
+    }
+
+    /** Returns the queues that have rows in a table, by an index look-up for each. */
+    List<QueueName> queues(String table) {
+        List<QueueName> queues = new ArrayList<>();
+        Optional<QueueName> next = queueAfter(table, "");
+        while (next.isPresent()) {
+            queues.add(next.get());
+            next = queueAfter(table, next.get().value());
+        }
+        return queues;
+    }
+
+    /**
+     * Returns the next queue that has rows in a table, in the order of the names.
+     * @param after the name of the queue before; empty for the first one
+     */
+    Optional<QueueName> queueAfter(String table, String after) {
+        return query(() -> replanned(
+                "SELECT MIN(queue_name) FROM " + table + " WHERE namespace = :namespace AND queue_name > :after")
+            .param("after", after)
+            .query((row, number) -> Optional.ofNullable(row.getString(1)).map(QueueName::new))
+            .single());
     }
 
     /**

@@ -110,6 +110,7 @@ final class JournalRestorer implements JournalOperations {
      */
     @Override
     public RestoreReport restore(RestorePlan plan) {
+        awaitComparison(plan);
         RestoreSelection selection = RestoreSelection.of(plan);
         ExecutorService reader = Executors
             .newSingleThreadExecutor(new CustomizableThreadFactory("delayqueue-restore-"));
@@ -144,6 +145,7 @@ final class JournalRestorer implements JournalOperations {
 
     @Override
     public RestoreStep restore(RestorePlan plan, @Nullable String cursor) {
+        awaitComparison(plan);
         RestoreCursor start = (cursor != null) ? RestoreCursor.parse(cursor) : answered(() -> start(plan));
         RestorePage page = answered(() -> read(RestoreSelection.of(plan), start, limit(plan)));
         for (RestoreCursor next = page.next(); page.size() == 0 && next != null; next = page.next()) {
@@ -157,9 +159,21 @@ final class JournalRestorer implements JournalOperations {
         return (plan.id() != null) ? RestoreCursor.start(0).nextPart() : RestoreCursor.start(horizon(queues(plan)));
     }
 
+    /**
+     * Waits before rows are read: the store rejects those that were read a while ago. A
+     * node that has not used a queue compares it as soon as this call waits for that.
+     */
+    private void awaitComparison(RestorePlan plan) {
+        answered(() -> queues(plan)).forEach(this::isLeftAlone);
+    }
+
+    /** Returns the ledgers of a plan that have rows. */
     private List<QueueName> queues(RestorePlan plan) {
-        return (plan.queue() != null) ? List.of(new QueueName(plan.queue()))
-                : this.table.queues().stream().filter(this.offers::isLedger).toList();
+        return this.table.queues()
+            .stream()
+            .filter((queue) -> plan.queue() == null || plan.queue().equals(queue.value()))
+            .filter(this.offers::isLedger)
+            .toList();
     }
 
     private static int limit(RestorePlan plan) {

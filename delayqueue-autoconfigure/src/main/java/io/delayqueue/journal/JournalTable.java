@@ -349,24 +349,9 @@ final class JournalTable {
                     ? this.database.batch(update, row)[0] : 0);
     }
 
-    /** Returns the queues that have rows, one index lookup for each. */
+    /** Returns the queues that have rows. */
     List<QueueName> queues() {
-        List<QueueName> queues = new ArrayList<>();
-        String last = "";
-        while (true) {
-            String after = last;
-            Optional<String> next = this.database.query(() -> this.database.replanned("""
-                    SELECT MIN(queue_name) FROM delayqueue_journal
-                    WHERE namespace = :namespace AND queue_name > :after""")
-                .param("after", after)
-                .query((row, number) -> Optional.ofNullable(row.getString(1)))
-                .single());
-            if (next.isEmpty()) {
-                return queues;
-            }
-            last = next.get();
-            queues.add(new QueueName(last));
-        }
+        return this.database.queues("delayqueue_journal");
     }
 
     private List<JournalRow> rows(String sql, Map<String, ?> parameters) {

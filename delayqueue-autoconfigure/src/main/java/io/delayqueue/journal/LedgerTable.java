@@ -39,6 +39,8 @@ final class LedgerTable {
     /** A size that some databases refuse, in bytes. */
     private static final int LARGE = 512 * 1024;
 
+    private static final String DEAD_LETTERS = "delayqueue_dead_letter";
+
     private final JournalDatabase database;
 
     private final EndedTable ended;
@@ -48,15 +50,9 @@ final class LedgerTable {
         this.ended = new EndedTable(database);
     }
 
-    /** Returns the queues that have dead letters, by an index look-up for each. */
+    /** Returns the queues that have dead letters. */
     List<QueueName> queues() {
-        List<QueueName> queues = new ArrayList<>();
-        Optional<QueueName> next = nextQueue("");
-        while (next.isPresent()) {
-            queues.add(next.get());
-            next = nextQueue(next.get().value());
-        }
-        return queues;
+        return this.database.queues(DEAD_LETTERS);
     }
 
     /**
@@ -64,12 +60,7 @@ final class LedgerTable {
      * @param after the name of the queue before; empty for the first one
      */
     Optional<QueueName> nextQueue(String after) {
-        return this.database.query(() -> this.database.replanned("""
-                SELECT MIN(queue_name) FROM delayqueue_dead_letter
-                WHERE namespace = :namespace AND queue_name > :after""")
-            .param("after", after)
-            .query((row, number) -> Optional.ofNullable(row.getString(1)).map(QueueName::new))
-            .single());
+        return this.database.queueAfter(DEAD_LETTERS, after);
     }
 
     /**
