@@ -232,16 +232,11 @@ public final class RedisScriptExecutor implements AutoCloseable {
         return this.runner.run(script, RedisKeys.ofActivity(this.namespace), arguments);
     }
 
-    /** Runs the script that takes the fewest keys. */
-    public CompletableFuture<List<Object>> send(Partition partition, byte[]... arguments) {
-        return this.sends.run(RedisScripts.SEND, keysOf(partition).ofSend(), arguments);
-    }
-
     /**
-     * Runs the script that takes the fewest keys, within a shorter time limit.
-     * @param limit {@code null} for the usual one
+     * Runs the script that takes the fewest keys.
+     * @param limit {@code null} for the usual time limit
      */
-    CompletableFuture<List<Object>> send(@Nullable Duration limit, Partition partition, byte[]... arguments) {
+    public CompletableFuture<List<Object>> send(@Nullable Duration limit, Partition partition, byte[]... arguments) {
         return run(RedisScripts.SEND, keysOf(partition).ofSend(), arguments, limit);
     }
 

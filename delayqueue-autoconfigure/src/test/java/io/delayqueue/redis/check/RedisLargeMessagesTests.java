@@ -292,7 +292,7 @@ class RedisLargeMessagesTests {
                 new RedisMessageStore(access).schedule(HOME, mixed(4, OnDuplicate.KEEP).subList(1, 2)).join();
                 server.commands().configResetstat();
 
-                assertThat(access.send(QUEUE, arguments).join()).isEmpty();
+                assertThat(access.send(null, QUEUE, arguments).join()).isEmpty();
 
                 assertThat(server.commands().info("commandstats")).contains("cmdstat_hexists")
                     .doesNotContain("cmdstat_hget", "cmdstat_hmget");
@@ -319,7 +319,7 @@ class RedisLargeMessagesTests {
                 new RedisMessageStore(access).schedule(HOME, batch.subList(1, 2)).join();
                 server.commands().configResetstat();
 
-                assertThat(access.send(QUEUE, ScriptArguments.ofSend(HOME, batch)).join()).isEmpty();
+                assertThat(access.send(null, QUEUE, ScriptArguments.ofSend(HOME, batch)).join()).isEmpty();
 
                 assertThat(server.commands().info("commandstats")).contains("cmdstat_hmget:calls=1,")
                     .doesNotContain("cmdstat_hexists", "cmdstat_hset:", "cmdstat_zadd");
