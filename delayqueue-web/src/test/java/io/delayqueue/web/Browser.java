@@ -38,6 +38,10 @@ import static org.awaitility.Awaitility.await;
  */
 public final class Browser implements AutoCloseable {
 
+    private static final String LOAD = """
+            const load = (name) => import(new URL(name, document.querySelector('script[type=module]').src));
+            """;
+
     private static final Duration LIMIT = Duration.ofMinutes(2);
 
     private final ChromeDriver driver;
@@ -186,8 +190,9 @@ public final class Browser implements AutoCloseable {
                 return at.getAttribute('aria-label') ?? (at.labels?.[0] ?? at).textContent.trim();""");
     }
 
+    /** Runs a script, in which {@code load('./name.js')} imports a module of the page. */
     public Object run(String script, Object... arguments) {
-        return this.driver.executeScript(script, arguments);
+        return this.driver.executeScript(LOAD + script, arguments);
     }
 
     /** Returns the browser's complaints, for instance of a blocked script. */

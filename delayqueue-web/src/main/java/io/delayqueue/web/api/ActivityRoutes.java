@@ -33,7 +33,7 @@ public final class ActivityRoutes {
 
     private ServerResponse ofAll(ApiRequest request) {
         request.onlyQuery();
-        return Responses.json(json(this.inspector.activity()));
+        return Responses.large(json(this.inspector.activity()));
     }
 
     private ServerResponse ofQueue(ApiRequest request) {
@@ -43,7 +43,7 @@ public final class ActivityRoutes {
         if (!activity.recorded()) {
             QueueExistenceCheck.overview(this.inspector, queue);
         }
-        return Responses.json(json(activity));
+        return Responses.large(json(activity));
     }
 
     private static ObjectNode json(QueueActivity activity) {

@@ -169,7 +169,7 @@ public final class Dashboard {
         if (requested.equals(this.path)) {
             return withSlash();
         }
-        return Objects.requireNonNull(this.files.find(requested.substring(this.path.length() + 1))).answer(request);
+        return Objects.requireNonNull(this.files.find(requested.substring(this.path.length() + 1), request));
     }
 
     /** Redirects to a relative address, which is correct behind any proxy. */

@@ -104,7 +104,7 @@ final class OverviewRoutes {
         ArrayNode alerts = json.putArray("alerts");
         snapshot.alerts().forEach((alert) -> alerts.add(alert.toJson()));
         json.set("throughput", this.throughput.toJson(null));
-        return Responses.json(json.put("more", snapshot.more()));
+        return Responses.large(json.put("more", snapshot.more()));
     }
 
     private ServerResponse nextHour(ApiRequest request) {

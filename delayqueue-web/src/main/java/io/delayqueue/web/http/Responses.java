@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.zip.Deflater;
 
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -24,6 +25,9 @@ public final class Responses {
             "no-store", "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'", "X-Frame-Options",
             "DENY", "Referrer-Policy", "no-referrer", "Cross-Origin-Resource-Policy", "same-origin");
 
+    /** Smaller responses fit into a packet or two. */
+    private static final int MIN_COMPRESSED = 2_048;
+
     private static final String JSON = "application/json";
 
     private static final String PROBLEM = "application/problem+json";
@@ -33,6 +37,23 @@ public final class Responses {
 
     public static ServerResponse json(JsonNode body) {
         return write(builder(200), JSON, Json.bytes(body));
+    }
+
+    /**
+     * Returns a response that is compressed for callers that accept it. The length of
+     * such a response depends on its content, so it must not hold both a secret and a
+     * text of the request.
+     */
+    public static ServerResponse large(JsonNode body) {
+        byte[] plain = Json.bytes(body);
+        return builder(200).header("Vary", "Accept-Encoding").build((request, response) -> {
+            boolean gzip = plain.length > MIN_COMPRESSED && Gzip.isAccepted(request);
+            if (gzip) {
+                response.setHeader("Content-Encoding", "gzip");
+            }
+            write(response, JSON, gzip ? Gzip.compressed(plain, Deflater.BEST_SPEED) : plain);
+            return null;
+        });
     }
 
     /** Returns the response for a resource that was created. */

@@ -195,15 +195,15 @@ class DashboardActivityTests {
 
     @SuppressWarnings("unchecked")
     private static List<String> spans(String begin) {
-        return (List<String>) browser.driver().executeAsyncScript("""
-                const [begin, done] = arguments;
-                Promise.all([import('./next-hour.js'), import('./lib/lit-html.js')]).then(([page, lit]) => {
+        return (List<String>) browser.run("""
+                const [begin] = arguments;
+                return Promise.all([load('./next-hour.js'), load('./lib/lit-html.js')]).then(([page, lit]) => {
                   const days = [...Array(14).keys()].map((day) => (
                     { from: new Date(Date.parse(begin) + day * 86_400_000).toISOString(), count: 0 }));
                   const place = document.createElement('p');
                   lit.render(page.duePlots({ minutes: days, hours: days, days })[2], place);
-                  done(place.querySelector('canvas').plot.labels);
-                }).catch((failure) => done([String(failure)]));""", begin);
+                  return place.querySelector('canvas').plot.labels;
+                });""", begin);
     }
 
     @Test

@@ -162,7 +162,7 @@ class DashboardBrowserTests {
         // Sent to another queue, whose messages are handled meanwhile.
         send("receipts", "not-held", Duration.ZERO);
         await().until(() -> Shop.handled.contains("not-held"));
-        await().untilAsserted(() -> assertThat(browser.find(".tiles").getText()).contains("due\n1\n"));
+        await().untilAsserted(() -> assertThat(browser.find(".tiles").getText()).contains("Due now\n1\n"));
         assertThat(Shop.handled).doesNotContain("held");
         assertThat(operations().find("order-timeout", "held")).map(StoredMessage::state)
             .contains(MessageState.SCHEDULED);

@@ -289,13 +289,13 @@ class DashboardSchedulesTests {
     }
 
     private static Object outcomeText(String outcome) {
-        return browser.driver().executeAsyncScript("""
-                const [state, done] = arguments;
-                Promise.all([import('./schedules.js'), import('./lib/lit-html.js')]).then(([page, lit]) => {
+        return browser.run("""
+                const [state] = arguments;
+                return Promise.all([load('./schedules.js'), load('./lib/lit-html.js')]).then(([page, lit]) => {
                   const place = document.createElement('p');
                   lit.render(page.outcome('reports', { id: 'x', state }), place);
-                  done(place.textContent);
-                }, (failure) => done(String(failure)));""", outcome);
+                  return place.textContent;
+                });""", outcome);
     }
 
     @Test

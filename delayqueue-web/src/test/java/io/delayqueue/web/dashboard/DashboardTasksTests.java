@@ -247,7 +247,7 @@ class DashboardTasksTests {
         browser.awaitText("Message i-0");
         assertThat(browser.find("main time").getText()).matches("\\d{1,2} \\w+,? (\\d{4},? )?\\d\\d:\\d\\d:\\d\\d");
         assertThat(browser.find("header .zone").getText())
-            .isEqualTo(browser.run("return import('./format.js').then(({ zone }) => zone())"));
+            .isEqualTo(browser.run("return load('./format.js').then(({ zone }) => zone())"));
     }
 
     @Test
@@ -356,7 +356,7 @@ class DashboardTasksTests {
     void offersTheMorningOfTodayOnlyBeforeIt() {
         assertThat(browser
             .run("""
-                    return import('./pause.js').then(({ mornings }) => [7, 8].map((hour) =>
+                    return load('./pause.js').then(({ mornings }) => [7, 8].map((hour) =>
                       mornings(+new Date(2026, 0, 31, hour)).map((morning) => `${morning.getDate()} ${morning.getHours()}`)));"""))
             .isEqualTo(List.of(List.of("31 8", "1 8"), List.of("1 8")));
     }

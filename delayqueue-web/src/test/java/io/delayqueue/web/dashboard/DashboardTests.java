@@ -82,7 +82,7 @@ class DashboardTests {
         Reply page = view(PAGE + "/");
         assertThat(page.status()).isEqualTo(200);
         assertThat(page.header("Content-Type")).isEqualTo("text/html;charset=UTF-8");
-        assertThat(page.body()).contains("<script type=\"module\" src=\"main.js\">");
+        assertThat(page.body()).containsPattern("<script type=\"module\" src=\"files/[0-9a-f]+/main.js\">");
     }
 
     @Test
@@ -168,6 +168,22 @@ class DashboardTests {
         assertThat(again.status()).isEqualTo(304);
     }
 
+    /** Files of one version never change, so that a browser requests them once. */
+    @Test
+    void browsersKeepTheFilesOfAVersion() {
+        Matcher address = Pattern.compile("src=\"(files/[0-9a-f]+)/main.js\"").matcher(view(PAGE + "/").body());
+        assertThat(address.find()).isTrue();
+
+        Reply kept = view("%s/%s/main.js".formatted(PAGE, address.group(1)));
+        Reply ofAnotherNode = view(PAGE + "/files/0/main.js");
+
+        assertThat(kept.header("Cache-Control")).isEqualTo("private, max-age=31536000, immutable");
+        assertThat(ofAnotherNode.body()).isEqualTo(kept.body());
+        for (String changing : List.of("/files/0/main.js", "/main.js", "/")) {
+            assertThat(view(PAGE + changing).header("Cache-Control")).as(changing).isEqualTo("private, no-cache");
+        }
+    }
+
     private static Reply zipped(String file, String encodings) {
         return server.send("GET", PAGE + file, null,
                 (request) -> request.header("Authorization", ApiServer.basic("view"))
@@ -184,10 +200,10 @@ class DashboardTests {
         assertThat(reply.header("ETag")).endsWith((expected != null) ? "-gzip\"" : "\"").isNotEqualTo("");
     }
 
+    /** The server of an application does not compress by default. */
     @Test
-    void dataIsCompressedIfTheServerCompressesResponses() {
-        try (ApiServer other = ApiServer.start("server.compression.enabled=true",
-                "delayqueue.web.dashboard.enabled=true")) {
+    void largeDataIsCompressedForBrowsersThatAcceptIt() {
+        try (ApiServer other = ApiServer.start("delayqueue.web.dashboard.enabled=true")) {
             for (int i = 0; i < 1_000; i++) {
                 other.operations().send("order-timeout-" + i, i, Duration.ofMinutes(i));
             }
@@ -199,7 +215,10 @@ class DashboardTests {
 
             assertThat(plain.json().path("queues")).hasSize(1_000);
             assertThat(plain.header("Content-Encoding")).isEmpty();
+            assertThat(plain.header("Vary")).isEqualTo("Accept-Encoding");
             assertThat(zipped.header("Content-Encoding")).isEqualTo("gzip");
+            assertThat(Long.parseLong(zipped.header("Content-Length")))
+                .isLessThan(Long.parseLong(plain.header("Content-Length")) / 4);
         }
     }
 
@@ -214,7 +233,8 @@ class DashboardTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = { "/main.js/", "/../main.js", "/lib/../main.js", "/index.html", "/lib/", "/data", "/%2e%2e/",
+    @ValueSource(strings = { "/main.js/", "/../main.js", "/files/0/", "/files/0/../main.js", "/files/main.js",
+            "/files/0/files/0/main.js", "/lib/../main.js", "/index.html", "/lib/", "/data", "/%2e%2e/",
             "/lib/LICENSE-chart.js.txt" })
     void hasNoOtherFiles(String path) {
         // Paths that leave the dashboard are not its own: the application answers 401.

@@ -55,7 +55,7 @@ class DashboardViewerTests {
     void addsUpTheCountsOfAllNodes() {
         assertThat(browser
             .run("""
-                    return import('./throughput.js').then(({ follow }) => {
+                    return load('./throughput.js').then(({ follow }) => {
                       const track = [];
                       const seen = [['a', 0, [[2000, 5]]], ['b', 1, []], ['a', 2, [[2000, 15]]], ['b', 3, [[2000, 86], [900000, 4]]]]
                         .map(([node, at, lateness]) => follow(track, at * 1000, { node, lateness }));

@@ -4,7 +4,7 @@ import { html, render } from './lib/lit-html.js';
 import { ask, changed, onChange, remember, state } from './store.js';
 import { link, parse } from './address.js';
 import { forgetPlots, plot } from './plots.js';
-import { frame, title } from './frame.js';
+import { frame, loading, title } from './frame.js';
 import { named } from './format.js';
 import { overviewPage, prepareOverview } from './overview.js';
 import { loadQueue, prepareQueue, queuePage } from './queue.js';
@@ -48,6 +48,11 @@ let pause = FASTEST;
 let timer;
 let drawing = false;
 
+/** Renders a view once the overview is known, which all views need. */
+function view(page) {
+  return state.overview || !page.load ? page.view() : html`${title(page.text(state.route))}${loading()}`;
+}
+
 function draw() {
   if (drawing) {
     return;
@@ -56,7 +61,7 @@ function draw() {
   requestAnimationFrame(() => {
     drawing = false;
     const onTitle = document.activeElement?.tagName === 'H1';
-    render(frame(PAGES[state.route.page].view()), document.getElementById('app'));
+    render(frame(view(PAGES[state.route.page])), document.getElementById('app'));
     // Rendering may have replaced the title element.
     if (onTitle && document.activeElement === document.body) {
       document.querySelector('h1')?.focus();
@@ -96,6 +101,13 @@ async function enter() {
   await refresh();
 }
 
+async function readOverview() {
+  const overview = await ask('GET', 'overview');
+  questions++;
+  remember(overview);
+  changed();
+}
+
 /** Requests the data of the view, less often while the server does not respond. */
 async function refresh() {
   clearTimeout(timer);
@@ -103,11 +115,12 @@ async function refresh() {
   // Redis may stop answering at any of these requests, so the node is asked more than once.
   const impatient = setInterval(askStore, PATIENCE);
   try {
-    const overview = await ask('GET', 'overview');
-    questions++;
-    remember(overview);
-    if (route === state.route) {
-      await PAGES[route.page].load?.(route);
+    // Side by side, so that a view waits for its own data only. A failure waits for both, so that requests do not pile up.
+    const overview = readOverview();
+    const answers = await Promise.allSettled([overview, PAGES[route.page].load?.(route, overview)]);
+    const failed = answers.find(({ status }) => status === 'rejected');
+    if (failed) {
+      throw failed.reason;
     }
     pause = FASTEST;
   }

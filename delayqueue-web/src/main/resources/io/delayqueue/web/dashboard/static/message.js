@@ -11,7 +11,7 @@ import { askMessages } from './queue.js';
 import { scheduleOf } from './occurrence.js';
 import { loadTransitions, transitions } from './transitions.js';
 
-export async function loadMessage(route) {
+export async function loadMessage(route, overview) {
   const view = state.page;
   try {
     view.message = await ask('GET', `${queuePath(route.queue)}/messages/by-id`, { id: route.id });
@@ -24,7 +24,7 @@ export async function loadMessage(route) {
     view.unknown = !await exists(route.queue);
     view.gone = true;
   }
-  await loadTransitions(route, view);
+  await loadTransitions(route, view, overview);
 }
 
 /** Renders payload and headers, or why they are hidden. */

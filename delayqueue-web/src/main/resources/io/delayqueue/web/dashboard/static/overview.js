@@ -12,11 +12,12 @@ import { nextHourOfAll } from './next-hour.js';
 import { activityNote, activityPlots, rangeChoice, showsActivity } from './activity.js';
 import { pageSize } from './pages.js';
 import { throughputNote, throughputPlots, linePlot } from './history.js';
+import { strip } from './plots.js';
 
 const COLUMNS = [
   ['queue', 'Queue', (queue) => queue.queue],
   ['scheduled', 'Waiting', (queue) => queue.scheduled],
-  ['due', 'Of these due', (queue) => queue.due],
+  ['due', 'Due now', (queue) => queue.due],
   ['oldestDueMillis', 'Oldest due', (queue) => (isLateByHandlers(queue) ? queue.latenessMillis : queue.oldestDueMillis) ?? -1],
   ['leased', 'In flight', (queue) => queue.leased],
   ['dead', 'Dead letters', (queue) => queue.dead],
@@ -91,7 +92,7 @@ function row(queue) {
   return html`<tr>
     <th scope="row"><a href=${link('queues', queue.queue)}>${name(queue.queue)}</a>${paused(queue)}</th>
     ${number('Waiting', queue.scheduled)}
-    ${number('Of these due', queue.due)}
+    ${number('Due now', queue.due)}
     <td class=${`number${late ? ' late' : queue.oldestDueMillis === null ? ' zero' : ''}`} data-label="Oldest due">${isLateByHandlers(queue)
     ? html`<span title="99 % of the handlers of the last two minutes started no later than this">${duration(queue.latenessMillis)} (99 %)</span>` : duration(queue.oldestDueMillis)}</td>
     ${number('In flight', queue.leased)}
@@ -105,7 +106,7 @@ function tiles() {
   const total = state.history.at(-1).total;
   return html`<dl class="tiles">
     ${latenessTile()}
-    ${[['Waiting', total.scheduled], ['Of these due', total.due], ['In flight', total.leased], ['Dead letters', total.dead]]
+    ${[['Waiting', total.scheduled], ['Due now', total.due], ['In flight', total.leased], ['Dead letters', total.dead]]
     .map(([text, number]) => html`<div><dt>${text}</dt><dd>${count(number)}</dd></div>`)}
   </dl>`;
 }
@@ -130,14 +131,13 @@ export function overviewPage() {
     ${title('Queues', rangeChoice())}
     ${alertSummary()}
     ${tiles()}
-    ${showsActivity(view.activity) ? html`<div class="plots">${activityPlots(view.activity, 'all queues')}${nextHourOfAll()}</div>
-    ${activityNote(view.activity)}` : html`<div class="plots">
+    ${showsActivity(view.activity) ? html`${strip(html`${activityPlots(view.activity, 'all queues')}${nextHourOfAll()}`)}
+    ${activityNote(view.activity)}` : html`${strip(html`
       ${linePlot('backlog', 'Messages of all queues', [
     ['Due', (entry) => entry.total.due], ['In flight', (entry) => entry.total.leased],
     ['Dead letters', (entry) => entry.total.dead]], count)}
       ${nextHourOfAll()}
-      ${listens ? throughputPlots() : nothing}
-    </div>
+      ${listens ? throughputPlots() : nothing}`)}
     ${listens ? throughputNote() : nothing}`}
     <section aria-labelledby="all-queues">
       <div class="head"><h2 id="all-queues">All queues</h2>

@@ -24,6 +24,11 @@ export function plotOf(key, what) {
   </figure>`;
 }
 
+/** Renders plots beside each other. On phones they scroll, so that the keyboard can reach them. */
+export function strip(plots) {
+  return html`<div class="plots" tabindex="0" role="group" aria-label="Plots">${plots}</div>`;
+}
+
 export function plot() {
   const there = new Set(document.querySelectorAll('canvas[data-plot]'));
   for (const [canvas, chart] of charts) {

@@ -9,6 +9,7 @@ import { crumbs, loading, name, noQueue, time, title } from './frame.js';
 import { confirm, show } from './dialog.js';
 import { follow } from './throughput.js';
 import { throughputNote, throughputPlots, linePlot } from './history.js';
+import { strip } from './plots.js';
 import { activityNote, activityPlots, loadActivity, notRecorded, rangeChoice, showsActivity } from './activity.js';
 import { dueNote, duePlots } from './next-hour.js';
 import { paused } from './overview.js';
@@ -334,16 +335,16 @@ export function queuePage() {
     ${forgetting(queue, details)}
     <dl class="tiles">
       ${queueLatenessTile(queue)}
-      ${[['Waiting', count(details.scheduled)], ['Of these due', count(details.due)], ['Oldest due', duration(details.oldestDueMillis)], ['In flight', count(details.leased)]]
+      ${[['Waiting', count(details.scheduled)], ['Due now', count(details.due)], ['Oldest due', duration(details.oldestDueMillis)], ['In flight', count(details.leased)]]
     .map(([text, value]) => html`<div><dt>${text}</dt><dd>${value}</dd></div>`)}
       <div><dt>Retrying</dt><dd><a href=${link('queues', queue, { list: 'retrying' })} @click=${toMessages}>${count(view.retrying.count)}${view.retrying.complete ? '' : '+'}</a></dd></div>
       <div><dt>Dead letters</dt><dd><a href=${link('queues', queue, 'dead-letters')}>${count(details.dead)}</a></dd></div>
     </dl>
-    ${showsActivity(view.activity) ? html`<div class="plots">${activityPlots(view.activity, 'this queue')}</div>${activityNote(view.activity)}`
-    : html`<div class="plots">${linePlot('backlog', 'Messages of this queue', [['Due', seen('due')], ['In flight', seen('leased')], ['Dead letters', seen('dead')]], count)}
-      ${details.throughput ? throughputPlots(view.throughputs) : nothing}</div>
+    ${showsActivity(view.activity) ? html`${strip(activityPlots(view.activity, 'this queue'))}${activityNote(view.activity)}`
+    : html`${strip(html`${linePlot('backlog', 'Messages of this queue', [['Due', seen('due')], ['In flight', seen('leased')], ['Dead letters', seen('dead')]], count)}
+      ${details.throughput ? throughputPlots(view.throughputs) : nothing}`)}
     ${details.throughput ? throughputNote(view.throughputs) : nothing}${notRecorded(view.activity)}`}
-    <div class="plots">${duePlots(view.histogram)}</div>
+    ${strip(duePlots(view.histogram))}
     ${dueNote(view.histogram)}
     ${handlersOfQueue(queue, view.nodes)}
     <section aria-labelledby="messages">

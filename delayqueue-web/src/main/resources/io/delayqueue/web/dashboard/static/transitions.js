@@ -12,8 +12,9 @@ const EVENTS = {
   PURGED: 'purged', LEASE_LOST: 'lease lost',
 };
 
-/** Requests the transitions, if the application records them. A failure leaves the rest of the page as it is. */
-export async function loadTransitions(route, view) {
+/** Requests the transitions, if the overview says that the application records them. A failure leaves the rest of the page as it is. */
+export async function loadTransitions(route, view, overview) {
+  await overview;
   if (!state.overview?.history) {
     return;
   }
