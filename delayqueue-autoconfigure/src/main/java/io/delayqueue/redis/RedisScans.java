@@ -30,19 +30,19 @@ import static io.delayqueue.redis.script.ScriptCodec.text;
 
 /**
  * Walks through the keys of a partition, by {@code scan.lua}, {@code locate.lua} and
- * {@code
- * dead-letters.lua}, in steps that keep Redis busy for less than a millisecond.
+ * {@code dead-letters.lua}, in steps that keep Redis busy for about a millisecond at
+ * most.
  */
 final class RedisScans {
 
     /** Members of a sorted set that a step examines. */
-    private static final int COUNT = 500;
+    private static final int COUNT = 250;
 
     /** Members of the hash of attempts, whose values are longer. */
-    private static final int HASH_COUNT = 100;
+    private static final int HASH_COUNT = 50;
 
     /** Names of dead letters that a step of a search examines. */
-    private static final int NAMES = 1_000;
+    private static final int NAMES = 500;
 
     private static final int HEADER = 3;
 

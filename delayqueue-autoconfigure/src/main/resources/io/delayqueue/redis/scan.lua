@@ -21,6 +21,8 @@
 -- Keeps    all invariants, as it changes nothing
 -- Cost     O(count * log N), N members of the largest set
 
+-- Lua passes some thousand arguments at most, and a small key is examined as a whole.
+local AT_ONCE = 500
 local number = tonumber(ARGV[1])
 local key, hash = KEYS[number], number == 7
 local page = hash and redis.call('HSCAN', key, ARGV[2], 'MATCH', ARGV[3], 'COUNT', ARGV[4])
@@ -45,15 +47,29 @@ local function state_of(member, value)
   return 'S', value
 end
 
+local ids = {}
 for i = 1, #page[2], 2 do
   local member, value = page[2][i], page[2][i + 1]
   local state, time = state_of(member, value)
   if state then
     local id = key == WAITING and string.match(member, ' %d+:(.*)$') or member
     local at = #reply
+    ids[#ids + 1] = id
     reply[at + 1], reply[at + 2], reply[at + 3] = id, state, time
-    reply[at + 4] = hash and value or state ~= 'D' and redis.call('HGET', ATTEMPTS, id) or ''
-    reply[at + 5] = state ~= 'D' and redis.call('HGET', DETAILS, id) or ''
+    reply[at + 4], reply[at + 5] = hash and value or '', ''
   end
+end
+
+-- Puts the values of a hash into the reply, at an offset within each entry.
+local function add(values_of, offset)
+  for from = 1, #ids, AT_ONCE do
+    local values = redis.call('HMGET', values_of, unpack(ids, from, math.min(from + AT_ONCE - 1, #ids)))
+    for i, value in ipairs(values) do reply[3 + 5 * (from + i - 2) + offset] = value or '' end
+  end
+end
+
+if key ~= DEAD_ORDER then
+  if not hash then add(ATTEMPTS, 4) end
+  add(DETAILS, 5)
 end
 return reply
