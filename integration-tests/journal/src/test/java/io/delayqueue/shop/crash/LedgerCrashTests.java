@@ -19,6 +19,7 @@ import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.shop.EachDatabase;
 import io.delayqueue.shop.ShopDatabase;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -52,22 +53,32 @@ class LedgerCrashTests {
     @EachDatabase
     void whatWasCommittedIsHandledThoughEachProcessIsKilled(ShopDatabase database) throws Exception {
         try (RedisServer redis = RedisServer.start(RedisBinary.preferred())) {
-            LedgerProcesses processes = new LedgerProcesses(LedgerShop.class, database, redis.port(), this.directory);
-            processes.createTables("shop-order.sql");
-            int atPoints = processes.kill(KILLS, JournalPoint.withoutListeners(), () -> {
-            });
-            processes.awaitLocks();
-            try (ConfigurableApplicationContext context = processes.start()) {
-                JdbcClient jdbc = context.getBean(JdbcClient.class);
-                // Their processes were killed before they moved, replaced or cancelled
-                // them.
-                context.getBean(LedgerShop.class)
-                    .release(lost(jdbc).stream().filter((id) -> id.startsWith(LedgerShop.HELD)).toList());
-                await().atMost(PATIENCE).untilAsserted(() -> assertThat(lost(jdbc)).isEmpty());
-                await().atMost(PATIENCE).untilAsserted(() -> assertThat(rows(jdbc)).isZero());
-                assertThat(unwanted(jdbc)).isEmpty();
-                report(database, atPoints, jdbc);
-            }
+            verify(new LedgerProcesses(LedgerShop.class, database, redis.port(), this.directory), database.toString());
+        }
+    }
+
+    /** P1, P6: the same where each kill ends the database, too. */
+    @Test
+    void whatWasCommittedIsHandledThoughTheDatabaseIsKilledWithTheProcess() throws Exception {
+        try (RedisServer redis = RedisServer.start(RedisBinary.preferred())) {
+            verify(LedgerProcesses.withFile(LedgerShop.class, redis.port(), this.directory), "H2 in a file");
+        }
+    }
+
+    private void verify(LedgerProcesses processes, String database) throws Exception {
+        processes.createTables("shop-order.sql");
+        int atPoints = processes.kill(KILLS, JournalPoint.withoutListeners(), () -> {
+        });
+        processes.awaitLocks();
+        try (ConfigurableApplicationContext context = processes.start()) {
+            JdbcClient jdbc = context.getBean(JdbcClient.class);
+            // Their processes were killed before they moved, replaced or cancelled them.
+            context.getBean(LedgerShop.class)
+                .release(lost(jdbc).stream().filter((id) -> id.startsWith(LedgerShop.HELD)).toList());
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(lost(jdbc)).isEmpty());
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(rows(jdbc)).isZero());
+            assertThat(unwanted(jdbc)).isEmpty();
+            report(database, atPoints, jdbc);
         }
     }
 
@@ -102,7 +113,7 @@ class LedgerCrashTests {
         return handled().stream().map(Handling::message).filter((message) -> !expected.contains(message)).toList();
     }
 
-    private void report(ShopDatabase database, int atPoints, JdbcClient jdbc) throws IOException {
+    private void report(String database, int atPoints, JdbcClient jdbc) throws IOException {
         List<Handling> handled = handled();
         Map<String, Map<Long, Long>> byProcess = new HashMap<>();
         handled.forEach((each) -> byProcess.computeIfAbsent(each.message(), (message) -> new HashMap<>())

@@ -35,7 +35,10 @@ final class LedgerProcesses {
 
     private final Class<?> application;
 
-    private final ShopDatabase database;
+    /** Which kind of database this is, so that on another one other points come first. */
+    private final int kind;
+
+    private final int atOnce;
 
     private final int redisPort;
 
@@ -44,11 +47,22 @@ final class LedgerProcesses {
     private final String url;
 
     LedgerProcesses(Class<?> application, ShopDatabase database, int redisPort, Path directory) {
+        this(application, database.serverUrl(), database.ordinal(), 2, redisPort, directory);
+    }
+
+    private LedgerProcesses(Class<?> application, String url, int kind, int atOnce, int redisPort, Path directory) {
         this.application = application;
-        this.database = database;
+        this.url = url;
+        this.kind = kind;
+        this.atOnce = atOnce;
         this.redisPort = redisPort;
         this.directory = directory;
-        this.url = database.serverUrl();
+    }
+
+    /** Returns processes whose database is in a file, so that it is killed with them. */
+    static LedgerProcesses withFile(Class<?> application, int redisPort, Path directory) {
+        String url = "jdbc:h2:file:%s;WRITE_DELAY=0;USER=sa".formatted(directory.resolve("shop").toAbsolutePath());
+        return new LedgerProcesses(application, url, ShopDatabase.values().length, 1, redisPort, directory);
     }
 
     /** Creates the tables of the journal, and those of a script of this package. */
@@ -65,7 +79,8 @@ final class LedgerProcesses {
     }
 
     /**
-     * Starts processes and kills them, one after another. Two run at any time.
+     * Starts processes and kills them, one after another. Two run at any time, or one if
+     * the database is in a file.
      * @param points of which each process gets the next
      * @param ready called for each process that is ready before its point, when it is the
      * next to be killed
@@ -76,8 +91,8 @@ final class LedgerProcesses {
         int atPoints = 0;
         try {
             for (int i = 0; i < kills; i++) {
-                running.add(child(points.get((this.database.ordinal() * kills + i) % points.size())));
-                if (running.size() > 1) {
+                running.add(child(points.get((this.kind * kills + i) % points.size())));
+                if (running.size() >= this.atOnce) {
                     atPoints += killAtPoint(running.remove(), ready) ? 1 : 0;
                 }
             }
