@@ -34,6 +34,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class AlertEvaluator {
 
+    /** The title of the alert by which the page marks a queue. */
+    static final String NO_CONSUMER = "The queue has no consumer";
+
     private static final Duration LATE = Duration.ofMinutes(1);
 
     private static final Duration UNCONSUMED = Duration.ofSeconds(10);
@@ -194,7 +197,7 @@ final class AlertEvaluator {
 
     private static void late(QueueOverview queue, Duration oldest, boolean listened, List<Alert> alerts) {
         if (!listened && oldest.compareTo(UNCONSUMED) >= 0) {
-            alerts.add(new Alert(Severity.ERROR, "The queue has no consumer", queue.queue(),
+            alerts.add(new Alert(Severity.ERROR, NO_CONSUMER, queue.queue(),
                     ("%s due, the oldest for %s. No node has a running listener for the queue, none of its messages "
                             + "is in flight, and no consumer has claimed from it over HTTP through this node within the last %d minutes.")
                         .formatted(messagesAre(queue.due()), inWords(oldest), PERIOD.toMinutes()),

@@ -89,7 +89,7 @@ class DashboardListsTests {
         browser.awaitText("The printer is on fire");
 
         open("#/queues/prints/dead-letters");
-        browser.click("main a", "List: java.lang.IllegalStateException: The printer is on fire");
+        browser.click("main a", "java.lang.IllegalStateException: The printer is on fire");
         browser.awaitText("None of the 500 dead letters of this page matches");
         browser.click("main button", "Next page");
         browser.awaitText("1 of the 21 dead letters examined for this page");
@@ -246,7 +246,7 @@ class DashboardListsTests {
                     await new Promise((done) => { window.answer = done; });
                   }
                   const answer = await real(...all);
-                  window.answered = String(all[0]).includes('/scan');
+                  window.answered ||= String(all[0]).includes('/scan');
                   return answer;
                 };
                 location.hash = '#/search/stopped-/searched';""");

@@ -321,6 +321,33 @@ class DashboardTasksTests {
             .isEqualTo(404L);
     }
 
+    /** An operator who opens a queue or a message sees why it is late. */
+    @Test
+    void showsTheAlertsOfAQueueOnItsPages() {
+        browser.run(
+                """
+                        const real = window.fetch;
+                        window.fetch = async (...all) => {
+                          const answer = await real(...all);
+                          if (!String(all[0]).includes('data/overview')) {
+                            return answer;
+                          }
+                          const overview = await answer.json();
+                          overview.alerts.push({ severity: 'error', title: arguments[0], queue: 'invoices', detail: '5 are due.', action: '' });
+                          return new Response(JSON.stringify(overview), { headers: { 'Content-Type': 'application/json' } });
+                        };""",
+                AlertEvaluator.NO_CONSUMER);
+        for (String place : List.of("#/queues/invoices", "#/queues/invoices/messages/i-0")) {
+            browser.run("location.hash = arguments[0]", place);
+            browser.awaitText(AlertEvaluator.NO_CONSUMER + "\n5 are due.\nWhat to do");
+        }
+        browser.run("location.hash = '#/queues/order-timeout'");
+        browser.awaitText("Queue order-timeout");
+        assertThat(browser.text()).doesNotContain("5 are due.");
+        browser.run("location.hash = '#/'");
+        await().until(() -> browser.find("tbody th .tag.error").getText().equals("no consumer"));
+    }
+
     @Test
     void pausesAQueueUntilTomorrowMorningByThreeClicks() {
         browser.countClicks();

@@ -139,6 +139,11 @@ class DashboardTests {
         assertThat(id.matcher("order-42").matches()).isFalse();
     }
 
+    @Test
+    void marksQueuesByTheTitleOfTheirAlert() throws IOException {
+        assertThat(source("alerts.js")).contains("NO_CONSUMER = '" + AlertEvaluator.NO_CONSUMER + "'");
+    }
+
     private static String source(String file) throws IOException {
         try (InputStream content = Objects.requireNonNull(DashboardFiles.class.getResourceAsStream("static/" + file))) {
             return new String(content.readAllBytes(), StandardCharsets.UTF_8);

@@ -64,6 +64,15 @@ export function alertSummary() {
   });
 }
 
+/** The title of the alert about a queue that nothing handles. */
+export const NO_CONSUMER = 'The queue has no consumer';
+
+/** Renders the alerts of one queue, on its pages. */
+export function alertsOf(queue) {
+  return state.overview.alerts.filter((alert) => alert.queue === queue && alert.severity !== 'info').map((alert) => html`
+    <p class=${`alert summary ${alert.severity}`}>${ICONS[alert.severity]} <strong>${alert.title}</strong> <span>${withTimes(alert.detail)}</span> <a href="#/alerts">What to do</a></p>`);
+}
+
 function one(group) {
   const [first] = group.alerts;
   return group.alerts.length === 1 ? html`<h2>${tag(group)} ${first.title}${first.queue ? html`: ${queueLink(first)}` : nothing}</h2><p>${withTimes(first.detail)}</p>`

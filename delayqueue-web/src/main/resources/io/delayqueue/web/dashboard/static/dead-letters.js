@@ -9,7 +9,7 @@ import { crumbs, loading, name, noQueue, time, title } from './frame.js';
 import { confirm, show } from './dialog.js';
 import { content, facts } from './message.js';
 import { copying } from './copy.js';
-import { FIRST_PAGE, isPhone, openPage, pageSize, pagesOf, turning } from './pages.js';
+import { FIRST_PAGE, openPage, pageSize, pagesOf, turning } from './pages.js';
 
 const STEPS = 10;
 
@@ -222,7 +222,7 @@ function row(queue, deadLetter) {
     <th scope="row"><a href=${link('queues', queue, 'dead-letters', deadLetter.deadLetterId)}>${name(deadLetter.id)}</a></th>
     <td data-label="Dead-lettered">${time(deadLetter.deadLetteredAt)}</td>
     <td class="number" data-label="Failures">${count(deadLetter.failures)}</td>
-    <td class="cause" data-label="Cause"><span class="clamp">${named(deadLetter.cause.split('\n')[0])}</span></td>
+    <td class="cause" data-label="Cause"><span class="clamp">${brief(deadLetter.cause.split('\n')[0])}</span></td>
   </tr>`;
 }
 
@@ -261,10 +261,24 @@ function actions(queue) {
   }
   const chosen = [...state.page.chosen];
   return html`<div class="bar" role="group" aria-label="Actions">
-    ${Object.entries(DOING).map(([doing, how]) => html`<button type="button" ?disabled=${chosen.length === 0} @click=${() => askSome(queue, doing, chosen)}>${how.verb}${chosen.length > 0 ? ` (${count(chosen.length)})` : ''} …</button>`)}
+    ${Object.entries(DOING).map(([doing, how]) => html`<button type="button" class=${doing === 'purge' ? 'risky' : nothing} ?disabled=${chosen.length === 0} @click=${() => askSome(queue, doing, chosen)}>${how.verb}${chosen.length > 0 ? ` (${count(chosen.length)})` : ''} …</button>`)}
     <span class="gap"></span>
     ${Object.entries(DOING).map(([doing, how]) => html`<button type="button" @click=${() => askAll(queue, doing)}>${how.verb}: all matching …</button>`)}
   </div>`;
+}
+
+// Frames of the platform, of Spring and of this library, which do not lead to the cause.
+const FOREIGN = /^\s*at (?:[\w.]+\/)?(?:java|javax|jdk|sun|io\.delayqueue|org\.springframework)\./;
+
+/** Renders a stack trace: messages stand out, and frames outside of the application are soft. */
+function traced(text) {
+  return shown(text).split('\n').map((line) => html`<span class=${FOREIGN.test(line) ? 'soft' : /^\s+(at |\.\.\.)/.test(line) ? nothing : 'failure'}>${line}\n</span>`);
+}
+
+/** Renders the first line of a cause, with its package in a soft colour. */
+function brief(text) {
+  const [, path, rest] = /^((?:[a-z_][\w$]*\.)*)(.*)$/s.exec(text);
+  return html`<span class="soft">${named(path)}</span>${named(rest)}`;
 }
 
 function causes(queue, grouped) {
@@ -276,10 +290,10 @@ function causes(queue, grouped) {
     <div class="scroll" tabindex="0" role="group" aria-labelledby="causes"><table><caption class="unseen">Causes of dead letters, the most frequent first</caption>
       <thead><tr><th scope="col">Cause</th><th scope="col" class="number">Dead letters</th><th scope="col">First</th><th scope="col">Last</th><th scope="col"><span class="unseen">List</span></th>${may('OPERATE') ? html`<th scope="col"><span class="unseen">Actions</span></th>` : nothing}</tr></thead>
       <tbody>${repeat(grouped.causes, (one) => one.causeGroup, (one) => html`<tr>
-        <th scope="row" class="cause"><a href=${link('queues', queue, 'dead-letters', one.sampleDeadLetterId)}>${named(one.text)}</a></th>
+        <th scope="row" class="cause"><a href=${link('queues', queue, 'dead-letters', { causeGroup: one.causeGroup })}>${brief(one.text)}</a></th>
         <td class="number" data-label="Dead letters">${count(one.count)}</td>
         <td data-label="First">${time(one.firstAt)}</td><td data-label="Last">${time(one.lastAt)}</td>
-        <td class="whole"><a href=${link('queues', queue, 'dead-letters', { causeGroup: one.causeGroup })} aria-label=${`List: ${named(one.text)}`}>List</a></td>
+        <td class="whole"><a href=${link('queues', queue, 'dead-letters', one.sampleDeadLetterId)} aria-label=${`The latest: ${named(one.text)}`}>Latest</a></td>
         ${may('OPERATE') ? html`<td class="whole">${Object.entries(DOING).map(([doing, how]) => html`<button type="button" aria-label=${`${how.verb} ${count(one.count)}: ${named(one.text)}`}
           @click=${() => askAll(queue, doing, { causeGroup: one.causeGroup })}>${how.verb}${doing === 'redrive' ? ` ${count(one.count)}` : ''}</button> `)}</td>` : nothing}
       </tr>`)}</tbody></table></div></section>`;
@@ -298,7 +312,7 @@ export function deadLettersPage() {
     <p>Messages that failed for good. A dead letter is kept until it is redriven or purged, or until its retention ends.</p>
     ${causes(queue, view.causes)}
     <section aria-labelledby="letters"><h2 id="letters">Dead letters ${Object.keys(filter).length > 0 ? html`${inWords(filter)} <a class="all" href=${link('queues', queue, 'dead-letters')}>Show all</a>` : nothing}</h2>
-    <details ?open=${!isPhone() || Object.keys(filter).length > 0}><summary>Filter</summary><form class="bar" @submit=${filterBy}>
+    <details ?open=${Object.keys(filter).length > 0}><summary>Filter</summary><form class="bar" @submit=${filterBy}>
       <label>Id begins with <input type="search" name="idPrefix" maxlength="200" value=${filter.idPrefix ?? ''}></label>
       ${may('PAYLOAD') ? html`<label>Cause contains <input type="search" name="causeContains" maxlength="200" value=${filter.causeContains ?? ''}></label>` : nothing}
       <label>Group <input type="search" name="group" maxlength="200" value=${filter.group ?? ''}></label>
@@ -322,10 +336,10 @@ export function deadLetterPage() {
     ${gone ? html`<p class="alert info" role="status">The dead letter was redriven or purged, or its retention ended. This is its last known state.</p>` : nothing}
     ${!gone && may('OPERATE') ? html`<div class="bar">
       <button type="button" class="primary" @click=${() => askSome(queue, 'redrive', [deadLetterId])}>Redrive …</button>
-      <button type="button" @click=${() => askSome(queue, 'purge', [deadLetterId])}>Purge …</button></div>` : nothing}
+      <button type="button" class="risky" @click=${() => askSome(queue, 'purge', [deadLetterId])}>Purge …</button></div>` : nothing}
     ${facts([['Dead-lettered', time(deadLetter.deadLetteredAt)], ['Was due', time(deadLetter.dueAt)], ['Group', deadLetter.group && name(deadLetter.group)],
     ['Failures', count(deadLetter.failures)], ['Lapses', count(deadLetter.lapses)], ['Dead-letter id', name(deadLetter.deadLetterId)]])}
-    <section aria-labelledby="cause"><div class="with"><h2 id="cause">Cause</h2>${copying(deadLetter.cause, 'cause')}</div>${deadLetter.masked ? html`<p class="note">Parts that may quote the payload are hidden: the authority DELAYQUEUE_PAYLOAD is required to read them.</p>` : nothing}<pre tabindex="0" role="group" aria-labelledby="cause">${shown(deadLetter.cause)}</pre></section>
+    <section aria-labelledby="cause"><div class="with"><h2 id="cause">Cause</h2>${copying(deadLetter.cause, 'cause')}</div>${deadLetter.masked ? html`<p class="note">Parts that may quote the payload are hidden: the authority DELAYQUEUE_PAYLOAD is required to read them.</p>` : nothing}<pre class="trace" tabindex="0" role="group" aria-labelledby="cause">${traced(deadLetter.cause)}</pre></section>
     ${deadLetter.firstFailure ? html`<section aria-labelledby="first"><h2 id="first">First failure</h2><pre tabindex="0" role="group" aria-labelledby="first">${shown(deadLetter.firstFailure)}</pre></section>` : nothing}
     ${content(deadLetter)}`;
 }

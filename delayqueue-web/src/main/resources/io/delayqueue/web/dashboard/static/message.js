@@ -9,6 +9,7 @@ import { crumbs, loading, name, noQueue, time, title } from './frame.js';
 import { copying } from './copy.js';
 import { askMessages } from './queue.js';
 import { scheduleOf } from './occurrence.js';
+import { alertsOf } from './alerts.js';
 import { loadTransitions, transitions } from './transitions.js';
 
 export async function loadMessage(route, overview) {
@@ -61,13 +62,14 @@ export function messagePage() {
   }
   const due = message.dueAt && countdown(message.dueAt, now());
   return html`${head}
+    ${gone ? nothing : alertsOf(queue)}
     ${gone ? html`<p class="alert info" role="status">The message was handled or cancelled, or is a <a href=${link('queues', queue, 'dead-letters')}>dead letter</a> now. This is its last known state.</p>` : nothing}
     ${!gone && may('OPERATE') ? html`<div class="bar">${(message.state === 'LEASED' ? ['cancel'] : ['now', 'reschedule', 'cancel'])
     .map((doing) => html`<button type="button" @click=${() => askMessages(queue, doing, [id])}>${{ now: 'Make due now', reschedule: 'Reschedule', cancel: 'Cancel' }[doing]} …</button>`)}</div>` : nothing}
     ${facts([
     ['Schedule', scheduleOf(id) && html`<a href=${link('queues', queue, 'schedules', scheduleOf(id))}>${name(scheduleOf(id))}</a>`],
     ['State', gone ? 'gone' : message.state === 'LEASED' ? 'in flight' : 'waiting'],
-    ['Due', message.dueAt && html`${time(message.dueAt)} <strong class="countdown line">${gone ? '' : due}</strong>`],
+    ['Due', message.dueAt && html`${time(message.dueAt)} <strong class=${`countdown line${!gone && message.state !== 'LEASED' && Date.parse(message.dueAt) < now() ? ' late' : ''}`}>${gone ? '' : due}</strong>`],
     ['Leased until', message.leasedUntil && html`${time(message.leasedUntil)} <span class="soft">unless renewed</span>`],
     ['Expires', message.expiresAt && time(message.expiresAt)],
     ['Priority', message.priority],

@@ -6,11 +6,11 @@ import { count, duration, named, plural } from './format.js';
 import { changed, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { loading, name, time, title, until } from './frame.js';
-import { alertSummary } from './alerts.js';
+import { alertSummary, NO_CONSUMER } from './alerts.js';
 import { isLate, isLateByHandlers, latenessTile } from './lateness.js';
 import { nextHourOfAll } from './next-hour.js';
 import { activityNote, activityPlots, rangeChoice, showsActivity } from './activity.js';
-import { pageSize } from './pages.js';
+import { isPhone, pageSize } from './pages.js';
 import { throughputNote, throughputPlots, linePlot } from './history.js';
 import { strip } from './plots.js';
 
@@ -82,22 +82,26 @@ export function paused(queue) {
   return html` <span class="tag paused">paused${queue.pausedUntil ? html` until ${time(queue.pausedUntil)}` : ''}</span>`;
 }
 
+function unconsumed({ queue }) {
+  return state.overview.alerts.some((alert) => alert.queue === queue && alert.title === NO_CONSUMER) ? html` <span class="tag error">no consumer</span>` : nothing;
+}
+
 /** Renders a number; zeros are pale, and left out on phones. */
-function number(text, value, shown = count(value)) {
-  return html`<td class=${`number${value ? '' : ' zero'}`} data-label=${text}>${shown}</td>`;
+function number(text, value, shown = count(value), kind = '') {
+  return html`<td class=${`number${value ? kind : ' zero'}`} data-label=${text}>${shown}</td>`;
 }
 
 function row(queue) {
   const late = isLate(queue);
   return html`<tr>
-    <th scope="row"><a href=${link('queues', queue.queue)}>${name(queue.queue)}</a>${paused(queue)}</th>
+    <th scope="row"><a href=${link('queues', queue.queue)}>${name(queue.queue)}</a>${paused(queue)}${unconsumed(queue)}</th>
     ${number('Waiting', queue.scheduled)}
     ${number('Due now', queue.due)}
     <td class=${`number${late ? ' late' : queue.oldestDueMillis === null ? ' zero' : ''}`} data-label="Oldest due">${isLateByHandlers(queue)
     ? html`<span title="99 % of the handlers of the last two minutes started no later than this">${duration(queue.latenessMillis)} (99 %)</span>` : duration(queue.oldestDueMillis)}</td>
     ${number('In flight', queue.leased)}
     ${number('Dead letters', queue.dead, queue.dead > 0
-    ? html`<a href=${link('queues', queue.queue, 'dead-letters')} aria-label=${`${plural(queue.dead, 'dead letter')} of ${named(queue.queue)}`}>${count(queue.dead)}</a>` : '0')}
+    ? html`<a href=${link('queues', queue.queue, 'dead-letters')} aria-label=${`${plural(queue.dead, 'dead letter')} of ${named(queue.queue)}`}>${count(queue.dead)}</a>` : '0', ' warn')}
     <td class=${`number${queue.nextDueAt ? '' : ' zero'}`} data-label="Next due">${until(queue.nextDueAt)}</td>
   </tr>`;
 }
@@ -127,19 +131,15 @@ export function overviewPage() {
   const view = state.page;
   const some = all.slice(0, view.shownRows);
   const listens = state.history.some((entry) => entry.listens);
-  return html`
-    ${title('Queues', rangeChoice())}
-    ${alertSummary()}
-    ${tiles()}
-    ${showsActivity(view.activity) ? html`${strip(html`${activityPlots(view.activity, 'all queues')}${nextHourOfAll()}`)}
+  const plots = html`${showsActivity(view.activity) ? html`${strip(html`${activityPlots(view.activity, 'all queues')}${nextHourOfAll()}`)}
     ${activityNote(view.activity)}` : html`${strip(html`
       ${linePlot('backlog', 'Messages of all queues', [
     ['Due', (entry) => entry.total.due], ['In flight', (entry) => entry.total.leased],
     ['Dead letters', (entry) => entry.total.dead]], count)}
       ${nextHourOfAll()}
       ${listens ? throughputPlots() : nothing}`)}
-    ${listens ? throughputNote() : nothing}`}
-    <section aria-labelledby="all-queues">
+    ${listens ? throughputNote() : nothing}`}`;
+  const list = html`<section aria-labelledby="all-queues">
       <div class="head"><h2 id="all-queues">All queues</h2>
       <div class="bar">
         <span class="soft" role="status">${plural(all.length, 'queue')}${state.overview.more ? '; only the first names are shown' : ''}</span>
@@ -153,6 +153,11 @@ export function overviewPage() {
         <tbody>${repeat(some, (queue) => queue.queue, row)}</tbody>
       </table></div>`}
       ${all.length > some.length ? html`<button type="button" @click=${() => showQuery({ rows: view.shownRows + pageSize() }, true)}>Show ${count(Math.min(pageSize(), all.length - some.length))} more of ${count(all.length)}</button>` : nothing}
-    </section>
+    </section>`;
+  return html`
+    ${title('Queues', rangeChoice())}
+    ${alertSummary()}
+    ${tiles()}
+    ${isPhone() ? [list, plots] : [plots, list]}
     ${unreadable()}`;
 }

@@ -65,7 +65,7 @@ function data(what) {
       label: one.label,
       data: one.data,
       borderColor: colour(`plot-${index + 1}`),
-      backgroundColor: what.kind === 'bar' ? one.data.map((value, at) => colour(at === what.marked ? 'plot-3' : `plot-${index + 1}`)) : 'transparent',
+      backgroundColor: what.kind === 'bar' ? one.data.map((value, at) => colour(at === what.marked ? 'plot-4' : `plot-${index + 1}`)) : 'transparent',
       borderDash: [[], [6, 3], [2, 2], [8, 3, 2, 3]][index],
       borderWidth: what.kind === 'bar' ? 0 : 2,
       pointRadius: 0,

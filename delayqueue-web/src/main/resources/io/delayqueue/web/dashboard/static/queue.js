@@ -13,6 +13,7 @@ import { strip } from './plots.js';
 import { activityNote, activityPlots, loadActivity, notRecorded, rangeChoice, showsActivity } from './activity.js';
 import { dueNote, duePlots } from './next-hour.js';
 import { paused } from './overview.js';
+import { alertsOf } from './alerts.js';
 import { restoring } from './restore.js';
 import { queueLatenessTile } from './lateness.js';
 import { FIRST_PAGE, openPage, pageSize, pagesOf, turning } from './pages.js';
@@ -267,9 +268,8 @@ function actions(queue) {
   const some = chosen.length > 0;
   const doings = view.listing === 'LEASED' ? ['cancel'] : ['cancel', 'now', 'reschedule'];
   return html`<div class="bar" role="group" aria-label="Actions">
-    ${doings.map((doing) => html`<button type="button" ?disabled=${!some} @click=${() => askMessages(queue, doing, chosen)}>${DOING[doing].verb}${some ? ` (${count(chosen.length)})` : ''} …</button>`)}
-    <span class="gap"></span>
-    ${doings.map((doing) => html`<button type="button" @click=${() => askAll(queue, doing)}>${DOING[doing].verb}: all matching …</button>`)}
+    ${doings.map((doing) => html`<button type="button" class=${DOING[doing].danger ? 'risky' : nothing} @click=${() => some ? askMessages(queue, doing, chosen) : askAll(queue, doing)}>${DOING[doing].verb}${some
+    ? ` (${count(chosen.length)})` : ': all matching'} …</button>`)}
   </div>`;
 }
 
@@ -328,9 +328,11 @@ export function queuePage() {
     return html`${crumbs([queue, link('queues', queue)])}${title(html`Queue ${name(queue)}`)}${view.gone
     ? noQueue() : loading()}`;
   }
+  const held = { SCHEDULED: details.scheduled, DUE: details.due, LEASED: details.leased, RETRYING: view.retrying.count, WAITING_IN_GROUP: view.histogram.waitingInGroup };
   const seen = (field) => (entry) => entry.queues.get(queue)?.[field];
   return html`${crumbs([queue, link('queues', queue)])}
     ${title(html`Queue ${name(queue)}${paused(details)}`, html`<div class="bar">${rangeChoice()}<a class="button" href=${link('queues', queue, 'schedules')}>Schedules</a>${pausing(queue, details)}</div>`)}
+    ${alertsOf(queue)}
     ${restoring(queue, details)}
     ${forgetting(queue, details)}
     <dl class="tiles">
@@ -355,7 +357,7 @@ export function queuePage() {
         </form>
         <span class="gap"></span>
         <fieldset class="choices"><legend class="unseen">State</legend>${LISTINGS.map(([which, text]) => html`<label><input type="radio" name="listing" value=${which}
-          .checked=${view.listing === which} @change=${() => select(which)}>${text}</label>`)}</fieldset>
+          .checked=${view.listing === which} @change=${() => select(which)}>${text}${held[which] > 0 ? html` <span class="held">${count(held[which])}${which === 'RETRYING' && !view.retrying.complete ? '+' : ''}</span>` : nothing}</label>`)}</fieldset>
         <label>Id begins with <input type="search" .value=${view.typed} @input=${type}></label>
       </div>
       ${messages(queue)}
