@@ -216,7 +216,9 @@ class DashboardScaleTests {
     @Order(3)
     void findsAllIdsThatBeginWithAText() {
         open("#/search/message-0000/many-0");
-        browser.awaitText("500 matches, %,d entries examined.".formatted(MESSAGES / 2));
+        // The number of entries is an estimate.
+        browser.awaitText(" entries examined. Search again");
+        assertThat(browser.text()).contains("500 matches, ");
         assertThat(texts("main li > a")).map(Object::toString)
             .containsExactlyInAnyOrder(IntStream.range(0, 500)
                 .mapToObj((number) -> "message-%07d".formatted(2 * number))
