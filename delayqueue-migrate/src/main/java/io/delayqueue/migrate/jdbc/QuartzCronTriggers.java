@@ -20,10 +20,14 @@ final class QuartzCronTriggers {
 
     private static final int PAGE = 500;
 
-    private static final String JOINED = "FROM %1$sTRIGGERS t JOIN %1$sJOB_DETAILS j ON j.SCHED_NAME = t.SCHED_NAME "
+    /**
+     * Names the columns of the cron triggers where it can: with those of the triggers, H2
+     * and others read all triggers, of which few may be cron triggers.
+     */
+    static final String JOINED = "FROM %1$sTRIGGERS t JOIN %1$sJOB_DETAILS j ON j.SCHED_NAME = t.SCHED_NAME "
             + "AND j.JOB_NAME = t.JOB_NAME AND j.JOB_GROUP = t.JOB_GROUP "
             + "JOIN %1$sCRON_TRIGGERS c ON c.SCHED_NAME = t.SCHED_NAME AND c.TRIGGER_NAME = t.TRIGGER_NAME "
-            + "AND c.TRIGGER_GROUP = t.TRIGGER_GROUP WHERE t.SCHED_NAME = ? AND j.JOB_CLASS_NAME = ? "
+            + "AND c.TRIGGER_GROUP = t.TRIGGER_GROUP WHERE c.SCHED_NAME = ? AND j.JOB_CLASS_NAME = ? "
             + "AND t.TRIGGER_TYPE = 'CRON' AND t.CALENDAR_NAME IS NULL AND t.NEXT_FIRE_TIME IS NOT NULL ";
 
     private static final String WAITING = "AND t.TRIGGER_STATE = 'WAITING' ";
@@ -31,7 +35,9 @@ final class QuartzCronTriggers {
     /** An acquired trigger waits again after its firing, and soon is acquired again. */
     private static final String WAITING_SOON = "AND t.TRIGGER_STATE IN ('WAITING', 'ACQUIRED') ";
 
-    private static final String AFTER = "AND t.TRIGGER_NAME >= ? AND (t.TRIGGER_NAME > ? OR t.TRIGGER_GROUP > ?) ";
+    private static final String AFTER = "AND c.TRIGGER_NAME >= ? AND (c.TRIGGER_NAME > ? OR c.TRIGGER_GROUP > ?) ";
+
+    static final String ORDER = "ORDER BY c.TRIGGER_NAME, c.TRIGGER_GROUP";
 
     private static final String CLAIM = "UPDATE %1$sTRIGGERS SET TRIGGER_STATE = 'DELETED' WHERE SCHED_NAME = ? "
             + "AND TRIGGER_NAME = ? AND TRIGGER_GROUP = ? AND TRIGGER_STATE = 'WAITING' AND NEXT_FIRE_TIME = ? "
@@ -58,9 +64,7 @@ final class QuartzCronTriggers {
     /** Returns all cron triggers that wait, of a class of jobs. */
     List<QuartzCronTrigger> all(Connection connection, String scheduler, String jobClass) throws SQLException {
         return Database.query(connection, QuartzCronTrigger::read,
-                this.sql
-                    .apply(QuartzCronTrigger.COLUMNS + JOINED + WAITING + "ORDER BY t.TRIGGER_NAME, t.TRIGGER_GROUP"),
-                scheduler, jobClass);
+                this.sql.apply(QuartzCronTrigger.COLUMNS + JOINED + WAITING + ORDER), scheduler, jobClass);
     }
 
     /** Returns those that become schedules. */
@@ -116,8 +120,8 @@ final class QuartzCronTriggers {
             arguments.addAll(List.of(after.name(), after.name(), after.group()));
         }
         return Database.query(connection, QuartzCronTrigger::read,
-                this.sql.apply(QuartzCronTrigger.COLUMNS + JOINED + states + behind
-                        + "ORDER BY t.TRIGGER_NAME, t.TRIGGER_GROUP") + Database.limit(connection, PAGE),
+                this.sql.apply(QuartzCronTrigger.COLUMNS + JOINED + states + behind + ORDER)
+                        + Database.limit(connection, PAGE),
                 arguments.toArray());
     }
 
