@@ -38,6 +38,9 @@ abstract class QuartzTestBase extends MoveTestBase {
         this.database = used;
         this.url = used.newUrl();
         used.update(this.url, PeerJvm.resource(version, used.tables()));
+        if (!used.indexes().isEmpty()) {
+            used.update(this.url, used.indexes());
+        }
         used.update(this.url, "CREATE TABLE handled_by_old (number VARCHAR(40))");
         startScene();
     }
