@@ -60,10 +60,10 @@ for i = 1, #page[2], 2 do
   end
 end
 
--- Puts the values of a hash into the reply, at an offset within each entry.
-local function add(values_of, offset)
+-- Puts the values that a hash has for the ids into the reply, at an offset within each entry.
+local function add(key, offset)
   for from = 1, #ids, AT_ONCE do
-    local values = redis.call('HMGET', values_of, unpack(ids, from, math.min(from + AT_ONCE - 1, #ids)))
+    local values = redis.call('HMGET', key, unpack(ids, from, math.min(from + AT_ONCE - 1, #ids)))
     for i, value in ipairs(values) do reply[3 + 5 * (from + i - 2) + offset] = value or '' end
   end
 end
