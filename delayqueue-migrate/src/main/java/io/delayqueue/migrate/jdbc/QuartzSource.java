@@ -38,6 +38,13 @@ public final class QuartzSource extends JdbcSource {
             + "LEFT JOIN %1$sSIMPLE_TRIGGERS s ON s.SCHED_NAME = t.SCHED_NAME AND s.TRIGGER_NAME = t.TRIGGER_NAME "
             + "AND s.TRIGGER_GROUP = t.TRIGGER_GROUP WHERE t.SCHED_NAME = ? AND j.JOB_CLASS_NAME = ? ";
 
+    static final String WAITING = JOINED + "AND " + ONCE;
+
+    static final String AFTER = " AND t.TRIGGER_NAME >= ? AND (t.TRIGGER_NAME > ? OR t.TRIGGER_GROUP > ?)";
+
+    /** Names all columns of the key, so that H2 does not sort what it reads by it. */
+    static final String ORDER = " ORDER BY t.SCHED_NAME, t.TRIGGER_NAME, t.TRIGGER_GROUP";
+
     private static final String KEY = " WHERE SCHED_NAME = ? AND TRIGGER_NAME = ? AND TRIGGER_GROUP = ?";
 
     /** The last trigger that was taken, by queue: the triggers are read by their key. */
@@ -197,17 +204,15 @@ public final class QuartzSource extends JdbcSource {
      */
     private List<QuartzTrigger> page(Connection connection, String name, String queue, int limit) throws SQLException {
         QuartzTrigger last = this.positions.get(queue);
-        String order = " ORDER BY t.TRIGGER_NAME, t.TRIGGER_GROUP" + Database.limit(connection, limit);
+        String order = ORDER + Database.limit(connection, limit);
         List<QuartzTrigger> page = List.of();
         if (last != null) {
-            page = Database.query(connection, QuartzTrigger::read,
-                    sql(QuartzTrigger.COLUMNS + JOINED + "AND " + ONCE
-                            + " AND t.TRIGGER_NAME >= ? AND (t.TRIGGER_NAME > ? OR " + "t.TRIGGER_GROUP > ?)" + order),
+            page = Database.query(connection, QuartzTrigger::read, sql(QuartzTrigger.COLUMNS + WAITING + AFTER + order),
                     name, queue, last.name(), last.name(), last.group());
         }
         if (page.isEmpty()) {
-            page = Database.query(connection, QuartzTrigger::read,
-                    sql(QuartzTrigger.COLUMNS + JOINED + "AND " + ONCE + order), name, queue);
+            page = Database.query(connection, QuartzTrigger::read, sql(QuartzTrigger.COLUMNS + WAITING + order), name,
+                    queue);
         }
         if (page.isEmpty()) {
             this.positions.remove(queue);
