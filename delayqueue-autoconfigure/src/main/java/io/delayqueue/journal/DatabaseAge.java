@@ -60,7 +60,7 @@ final class DatabaseAge {
 
     private final JournalStatus status;
 
-    /** The queues of which a partition has answered in this round. */
+    /** The queues of which a partition has answered since the last round. */
     private final Set<QueueName> reached = new HashSet<>();
 
     private JournalIdentity known = new JournalIdentity("", 0, "");
@@ -84,11 +84,36 @@ final class DatabaseAge {
         this.status = status;
     }
 
-    /** Begins a round of calls: reads the time. */
-    void begin() {
-        read();
+    /**
+     * Begins a round: evaluates the answers since the last one, commits a time if this
+     * node is the keeper, or is to be, and reads the time for the next calls. Commits
+     * nothing if the database is older, or if no partition has answered: then the time
+     * that was read last was not compared.
+     * @param queues the queues that are to be called
+     * @return whether the database was older before, and is not now
+     */
+    boolean round(Set<QueueName> queues) {
+        boolean over = !this.older && this.status.older() != null
+                && (this.reached.contains(this.witness) || !queues.contains(this.witness));
+        if (over) {
+            this.status.older(null);
+            logger.info("The database of the journal is not older than Redis any more: its queues are restored");
+        }
+        if (queues.isEmpty()) {
+            this.status.compared();
+        }
+        this.keptAt = isToCommit(queues) && this.known.commit(this.database, this.node, 0) ? System.nanoTime() : 0;
         this.reached.clear();
         this.older = false;
+        read();
+        return over;
+    }
+
+    private boolean isToCommit(Set<QueueName> queues) {
+        boolean compared = !this.known.identity().isEmpty() && this.status.older() == null
+                && (!this.reached.isEmpty() || queues.isEmpty());
+        boolean silent = System.nanoTime() - this.knownSince >= KEEPER_LIMIT.toNanos();
+        return compared && (this.node.equals(this.known.keeper()) || silent || this.known.keeper().isEmpty());
     }
 
     private void read() {
@@ -99,7 +124,7 @@ final class DatabaseAge {
         this.known = read;
     }
 
-    /** Returns the identity of the journal. */
+    /** Returns the identity of the journal; empty before the first round. */
     String identity() {
         return this.known.identity();
     }
@@ -109,42 +134,42 @@ final class DatabaseAge {
         return this.keptAt != 0 && System.nanoTime() - this.keptAt < KEEPER_LIMIT.toNanos();
     }
 
-    /**
-     * Calls a partition for changes.
-     * @param recorded changes that were recorded
-     * @param held changes that this node is recording
-     */
-    Call call(Partition partition, List<LedgerEntry> recorded, List<LedgerEntry> held) {
-        LedgerRequest request = request(recorded, held);
-        return new Call(request, StoreFutures.send(() -> this.store.changes(partition, request)));
+    /** Calls a partition for changes. Does not wait. */
+    CompletableFuture<LedgerChanges> call(Partition partition, LedgerRequest request) {
+        return StoreFutures.send(() -> this.store.changes(partition, request));
     }
 
     /**
-     * Returns the answer to a call, which is there.
-     * @return the changes; {@code null} if the database is older than the store
+     * Returns a request for changes that names the time of the database.
+     * @param recorded changes that were recorded
+     * @param held changes that this node is recording
      */
-    @Nullable LedgerChanges changes(Partition partition, Call call) {
-        LedgerRequest request = call.request();
-        LedgerChanges changes = call.answer().join();
+    LedgerRequest request(List<LedgerEntry> recorded, List<LedgerEntry> held) {
+        return new LedgerRequest(this.known.identity(), this.known.committedAt(), CHANGE_CLAIM, Offer.VOID_MEMORY,
+                recorded, held);
+    }
+
+    /**
+     * Compares the database with the answer to a call.
+     * @return whether the store has answered with the changes; {@code false} if the
+     * database is older than the store, or was older at the time of the call, which is to
+     * be repeated
+     */
+    boolean accepts(Partition partition, LedgerRequest request, LedgerChanges changes) {
         if (isBehind(changes)) {
             // Other nodes commit times too, so only one that is read now can be too
             // early.
             read();
             if (isBehind(changes) && !isAccepted(partition.queue(), changes.committedAt())) {
-                return null;
+                return false;
             }
         }
         if (isRefused(request, changes)) {
-            request = request(request.recorded(), request.held());
-            changes = this.store.changes(partition, request).join();
+            return false;
         }
         this.reached.add(partition.queue());
-        return isRefused(request, changes) ? null : changes;
-    }
-
-    private LedgerRequest request(List<LedgerEntry> recorded, List<LedgerEntry> held) {
-        return new LedgerRequest(this.known.identity(), this.known.committedAt(), CHANGE_CLAIM, Offer.VOID_MEMORY,
-                recorded, held);
+        this.status.compared();
+        return true;
     }
 
     private static boolean isRefused(LedgerRequest request, LedgerChanges changes) {
@@ -184,46 +209,12 @@ final class DatabaseAge {
     private void report(QueueName queue, long seen, String cure) {
         this.older = true;
         this.witness = queue;
+        this.status.compared();
         String reason = OLDER.formatted(Instant.ofEpochMilli(this.known.committedAt()), Instant.ofEpochMilli(seen),
                 seen, queue, cure);
         if (this.status.older(reason)) {
             logger.error(reason);
         }
-    }
-
-    /**
-     * Ends a round: commits a time if this node is the keeper, or is to be, unless the
-     * database is older.
-     * @param queues the queues that were to be called
-     * @return whether the database was older before, and is not now
-     */
-    boolean end(Set<QueueName> queues) {
-        boolean over = !this.older && this.status.older() != null
-                && (this.reached.contains(this.witness) || !queues.contains(this.witness));
-        if (over) {
-            this.status.older(null);
-            logger.info("The database of the journal is not older than Redis any more: its queues are restored");
-        }
-        if (this.older || !this.reached.isEmpty() || queues.isEmpty()) {
-            this.status.compared();
-        }
-        boolean silent = System.nanoTime() - this.knownSince >= KEEPER_LIMIT.toNanos();
-        if (this.status.older() == null
-                && (this.node.equals(this.known.keeper()) || silent || this.known.keeper().isEmpty())) {
-            this.keptAt = this.known.commit(this.database, this.node, 0) ? System.nanoTime() : 0;
-        }
-        else {
-            this.keptAt = 0;
-        }
-        return over;
-    }
-
-    /**
-     * Holds a call for changes.
-     *
-     * @param answer the answer to come
-     */
-    record Call(LedgerRequest request, CompletableFuture<LedgerChanges> answer) {
     }
 
 }

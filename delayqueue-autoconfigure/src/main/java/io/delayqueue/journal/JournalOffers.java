@@ -323,6 +323,14 @@ final class JournalOffers {
         this.clock.prepare(queue);
     }
 
+    /**
+     * Does the same, and does not wait. Afterwards offers to the queue do not wait
+     * either.
+     */
+    CompletableFuture<Void> prepared(QueueName queue) {
+        return this.clock.prepared(queue);
+    }
+
     /** Returns the time from when rows are read or inserted until the deadline. */
     Duration span() {
         return this.span;

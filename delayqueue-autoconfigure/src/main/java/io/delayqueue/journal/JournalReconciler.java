@@ -1,28 +1,12 @@
 package io.delayqueue.journal;
 
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.store.LedgerChange;
-import io.delayqueue.store.LedgerChanges;
-import io.delayqueue.store.LedgerEntry;
-import io.delayqueue.store.LedgerEntry.Kind;
-import io.delayqueue.store.LedgerRequest;
-import io.delayqueue.store.Partition;
-import io.delayqueue.store.PartitionLayout;
-import io.delayqueue.store.StoreFailures;
-import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.StoreComponents;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -31,12 +15,15 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Keeps the rows of ledgers and the store in agreement, in a round each second. Records
- * ends, failures and dead letters, offers messages that are overdue to the store again,
- * and restores queues of which the store has lost data.
+ * Keeps the rows of ledgers and the store in agreement. Records ends, failures and dead
+ * letters, offers messages that are overdue to the store again, and restores queues of
+ * which the store has lost data.
  * <p>
- * <strong>Threads.</strong> One thread runs all statements, and waits for the store; so
- * the reconciler uses one connection.
+ * <strong>Threads.</strong> One thread runs all statements, so the reconciler uses one
+ * connection. It does not wait for the store: a round each second starts calls, and each
+ * answer is a task of the thread. Tasks run in the order of their arrival, and each does
+ * no more than one page of work, so a queue, a partition or a server that does not answer
+ * delays no other one.
  */
 final class JournalReconciler implements SmartLifecycle {
 
@@ -44,25 +31,32 @@ final class JournalReconciler implements SmartLifecycle {
 
     private static final Duration INTERVAL = Duration.ofSeconds(1);
 
-    /** How often the queues that have rows are read, and old rows are deleted. */
-    private static final Duration LONG_INTERVAL = Duration.ofMinutes(1);
-
-    /** How long a round waits for partitions that do not answer. */
-    private static final Duration ANSWER_LIMIT = Duration.ofMillis(500);
+    /** How often old rows are deleted. */
+    private static final Duration CLEANUP_INTERVAL = Duration.ofMinutes(1);
 
     private static final int PHASE = 1001;
 
     private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
 
-    private final JournalTable table;
+    // The parts of the work that may fail apart from queues, for the log.
 
-    private final LedgerTable ledger;
+    private static final String ROUND = "the rounds of each second";
+
+    private static final String SWEEP = "the sweep of overdue messages";
+
+    private static final String DELETION = "the deletion of old records";
+
+    private static final String TASK = "a step that follows an answer";
+
+    private final JournalTable table;
 
     private final HandledTable handled;
 
     private final EndedTable ended;
 
-    private final JournalOffers offers;
+    private final LedgerQueues queues;
+
+    private final LedgerPartitions partitions;
 
     private final LedgerSweep sweep;
 
@@ -70,36 +64,19 @@ final class JournalReconciler implements SmartLifecycle {
 
     private final JournalStatus status;
 
+    private final ReconcilerProblems problems;
+
     private final DatabaseAge age;
 
-    private final PartitionLayouts layouts;
+    /** The tasks of the thread; those of a stopped reconciler wait for the next start. */
+    private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
 
-    private final Set<QueueName> used = ConcurrentHashMap.newKeySet();
+    private long roundAt;
 
-    /** The queues whose mode is not ledger any more, and that still have rows. */
-    private final Set<QueueName> leaving = new HashSet<>();
+    /** Whether there may be more rows to sweep. */
+    private boolean overdue;
 
-    /** The changes that were recorded since the last call of each partition. */
-    private final Map<Partition, List<LedgerEntry>> recorded = new HashMap<>();
-
-    /** How often journals have called each partition. */
-    private final Map<Partition, Long> counts = new HashMap<>();
-
-    /** The calls of partitions that are not recorded. */
-    private final Map<Partition, DatabaseAge.Call> calls = new HashMap<>();
-
-    private volatile long queuesReadAt;
-
-    private long nextCleanupAt;
-
-    /** The last failure of this round. */
-    private @Nullable Throwable failure;
-
-    /** Whether this round has left something to do. */
-    private boolean more;
-
-    /** Ends the rest between two rounds. */
-    private final Semaphore wakeUps = new Semaphore(0);
+    private long cleanupAt;
 
     private @Nullable Thread thread;
 
@@ -108,28 +85,26 @@ final class JournalReconciler implements SmartLifecycle {
     JournalReconciler(JournalTable table, JournalOffers offers, LedgerStore store, JournalRestorer restorer,
             JournalStatus status, StoreComponents components, Duration restorePause) {
         this.table = table;
-        this.ledger = new LedgerTable(table.database());
         this.handled = new HandledTable(table.database());
         this.ended = new EndedTable(table.database());
-        this.offers = offers;
         this.status = status;
+        this.problems = new ReconcilerProblems(status);
         this.age = new DatabaseAge(table.database(), table.node(), components.messages(), status);
-        this.layouts = components.partitions();
-        this.sweep = new LedgerSweep(table, offers, restorer, status, this.layouts);
-        this.recovery = new LedgerRecovery(table, offers, store, restorer,
-                new RestorePauses(this.layouts, restorePause));
+        this.recovery = new LedgerRecovery(table, offers, store, restorer, this.problems,
+                new RestorePauses(components.partitions(), restorePause, this.tasks::add), status, this.tasks::add);
+        this.partitions = new LedgerPartitions(new LedgerTable(table.database()), this.age, this.recovery, status,
+                this.problems, this.tasks::add);
+        this.queues = new LedgerQueues(table, offers, status, this.problems, components.partitions(), this::call,
+                this.tasks::add);
+        this.sweep = new LedgerSweep(table, offers, new RestoreOffers(table, offers, store, status), status,
+                components.partitions(), this.partitions::isSilent, this.tasks::add);
     }
 
     /** Includes a queue of this process, and compares it at once if it is new. */
     void include(QueueName queue) {
-        if (this.used.add(queue)) {
-            readQueuesSoon(); // records its mode
-            this.wakeUps.release();
+        if (this.queues.include(queue)) {
+            this.tasks.add(() -> this.queues.record(queue));
         }
-    }
-
-    private void readQueuesSoon() {
-        this.queuesReadAt = System.nanoTime() - LONG_INTERVAL.toNanos();
     }
 
     @Override
@@ -148,7 +123,8 @@ final class JournalReconciler implements SmartLifecycle {
     @Override
     public synchronized void stop() {
         this.running = false;
-        this.wakeUps.release();
+        this.tasks.add(() -> {
+        });
         Thread stopped = this.thread;
         if (stopped != null) {
             try {
@@ -172,13 +148,14 @@ final class JournalReconciler implements SmartLifecycle {
     }
 
     private void run() {
-        readQueuesSoon();
-        this.nextCleanupAt = System.nanoTime();
+        this.roundAt = System.nanoTime();
+        this.cleanupAt = System.nanoTime();
         try {
             while (this.running) {
                 this.status.reconcilerRound();
-                if (this.wakeUps.tryAcquire(reconcile(), TimeUnit.NANOSECONDS)) {
-                    this.wakeUps.drainPermits();
+                Runnable task = next();
+                if (task != null) {
+                    task.run();
                 }
             }
         }
@@ -192,228 +169,81 @@ final class JournalReconciler implements SmartLifecycle {
         }
     }
 
-    /** Returns the time until there is more to do, in nanoseconds. */
-    private long reconcile() {
-        this.failure = null;
-        long rest = INTERVAL.toNanos();
+    /** Returns what is to be done next; {@code null} if there was nothing for a while. */
+    private @Nullable Runnable next() throws InterruptedException {
+        long now = System.nanoTime();
+        long round = this.roundAt - now;
+        if (round <= 0) {
+            this.roundAt = now + INTERVAL.toNanos();
+            return () -> attempt(ROUND, this::round);
+        }
+        long sweep = this.overdue ? this.sweep.nextAt() - now : round;
+        if (sweep <= 0) {
+            return () -> attempt(SWEEP, this::sweep);
+        }
+        Runnable task = this.tasks.poll(Math.min(round, sweep), TimeUnit.NANOSECONDS);
+        return (task != null) ? () -> attempt(TASK, task) : null;
+    }
+
+    /** Does a part of the work, whose failure does not prevent the others. */
+    private void attempt(String part, Runnable work) {
         try {
-            rest = round();
+            work.run();
+            this.problems.over(part);
         }
         catch (RuntimeException | Error ex) {
-            this.failure = StoreFailures.unwrap(ex);
-        }
-        report(this.failure);
-        return (this.failure != null) ? INTERVAL.toNanos() : Math.max(0, rest);
-    }
-
-    private long round() {
-        this.more = false;
-        Set<QueueName> queues = queues();
-        this.age.begin();
-        List<QueueName> answered = recordChanges(queues);
-        if (this.age.end(queues)) {
-            queues.forEach(this.recovery::lost);
-        }
-        if (this.status.older() != null) {
-            return INTERVAL.toNanos();
-        }
-        this.more |= attempt(() -> this.recovery.step(answered));
-        boolean overdue = false;
-        if (this.age.isKeeper()) {
-            overdue = attempt(this.sweep::sweep);
-            this.more |= attempt(this::cleanUp);
-        }
-        return this.more ? 0 : overdue ? Math.min(this.sweep.rest(), INTERVAL.toNanos()) : INTERVAL.toNanos();
-    }
-
-    /** Runs a step of a round, whose failure does not prevent the others. */
-    private boolean attempt(BooleanSupplier step) {
-        try {
-            return step.getAsBoolean();
-        }
-        catch (RuntimeException ex) {
-            this.failure = StoreFailures.unwrap(ex);
-            return false;
+            this.problems.failed(part, ex);
         }
     }
 
-    private Set<QueueName> queues() {
-        if (System.nanoTime() - this.queuesReadAt >= LONG_INTERVAL.toNanos()) {
-            try {
-                long begin = System.nanoTime();
-                this.used.addAll(this.table.queues());
-                this.used.addAll(this.ledger.queues());
-                this.used.forEach(this::recordMode);
-                this.queuesReadAt = begin;
-            }
-            catch (RuntimeException ex) {
-                report(ex);
-            }
+    private void round() {
+        Set<QueueName> all = this.queues.read();
+        this.recovery.retain(all);
+        this.partitions.retain(all);
+        if (this.age.round(all)) {
+            all.forEach(this.recovery::lost);
         }
-        attempt(() -> {
-            List.copyOf(this.leaving).forEach(this::recordMode);
-            return false;
-        });
-        this.used.addAll(this.status.pairs().queues());
-        Set<QueueName> ledgers = new HashSet<>(this.used);
-        ledgers.removeIf((queue) -> !this.offers.isLedger(queue) && !this.leaving.contains(queue));
-        return ledgers;
-    }
-
-    /**
-     * Records the mode of a queue. One that is not a ledger any more is left once its
-     * rows are deleted, and what the store has noted about them.
-     */
-    private void recordMode(QueueName queue) {
-        boolean ledger = this.offers.isLedger(queue);
-        boolean left = !ledger && !this.table.hasAccepted(queue)
-                && (!this.layouts.of(queue).join().ledger() || this.status.backlogOf(queue) == 0);
-        if (ledger || left) {
-            this.leaving.remove(queue);
-            this.layouts.ledger(queue, ledger).join();
+        all.forEach(this::call);
+        if (this.status.older() == null) {
+            this.recovery.round();
         }
-        else {
-            this.leaving.add(queue);
+        if (!isSweeper()) {
+            this.problems.over(SWEEP);
+            this.problems.over(DELETION);
+            return;
+        }
+        this.overdue = true;
+        if (System.nanoTime() - this.cleanupAt >= 0) {
+            attempt(DELETION, this::cleanUp);
         }
     }
 
-    /**
-     * Calls the partitions that have answered their last calls, waits a while, and
-     * records the changes of those that answer in time: one that does not delays no
-     * other.
-     * @return the queues of which all partitions have answered
-     */
-    private List<QueueName> recordChanges(Set<QueueName> queues) {
-        Map<QueueName, List<Partition>> partitions = new HashMap<>();
-        queues.forEach((queue) -> attempt(() -> partitions.put(queue, partitionsOf(queue)) == null));
-        List<Partition> all = partitions.values().stream().flatMap(List::stream).toList();
-        this.calls.keySet().retainAll(all);
-        all.forEach((partition) -> this.calls.computeIfAbsent(partition, this::call));
-        CompletableFuture
-            .allOf(this.calls.values().stream().map(DatabaseAge.Call::answer).toArray(CompletableFuture[]::new))
-            .handle((done, failed) -> true)
-            .completeOnTimeout(false, ANSWER_LIMIT.toMillis(), TimeUnit.MILLISECONDS)
-            .join();
-        List<QueueName> answered = new ArrayList<>();
-        partitions.forEach((queue, parts) -> attempt(() -> record(queue, parts, answered)));
-        return answered;
-    }
-
-    private List<Partition> partitionsOf(QueueName queue) {
-        PartitionLayout layout = this.layouts.of(queue)
-            .copy()
-            .completeOnTimeout(null, ANSWER_LIMIT.toMillis(), TimeUnit.MILLISECONDS)
-            .join();
-        return (layout != null) ? layout.all(queue) : List.of();
-    }
-
-    private DatabaseAge.Call call(Partition partition) {
-        List<LedgerEntry> done = this.recorded.computeIfAbsent(partition, (key) -> new ArrayList<>());
-        done.addAll(this.recovery.restored(partition));
-        return this.age.call(partition, List.copyOf(done), this.recovery.held(partition));
-    }
-
-    /** Records the changes of the partitions of a queue that have answered. */
-    private boolean record(QueueName queue, List<Partition> partitions, List<QueueName> answered) {
-        long backlog = 0;
-        boolean complete = !partitions.isEmpty();
-        for (Partition partition : partitions) {
-            DatabaseAge.Call call = this.calls.get(partition);
-            if (call == null || !call.answer().isDone()) {
-                complete = false;
-                continue;
-            }
-            this.calls.remove(partition);
-            LedgerChanges changes = changes(partition, call);
-            if (changes == null) {
-                return false;
-            }
-            backlog += changes.backlog();
-            this.more |= changes.changes().size() == LedgerRequest.LIMIT;
-            record(partition, changes);
-        }
-        if (complete) {
-            if (this.status.pairs().own(queue)) {
-                this.recovery.lost(queue);
-            }
-            this.status.backlog(queue, backlog);
-            answered.add(queue);
-        }
-        return true;
-    }
-
-    /**
-     * Returns the changes of a partition; {@code null} if it belongs to another journal
-     * or the database is older.
-     */
-    private @Nullable LedgerChanges changes(Partition partition, DatabaseAge.Call call) {
-        LedgerChanges changes = this.age.changes(partition, call);
-        if (changes == null || this.status.older() != null) {
-            return null;
-        }
-        if (!changes.journal().equals(this.age.identity())) {
-            leaveAlone(partition.queue(), changes.journal());
-            return null;
-        }
-        this.recorded.remove(partition);
-        return changes;
-    }
-
-    private void record(Partition partition, LedgerChanges changes) {
-        // A lower number than before: Redis has lost data without being another server.
-        if (changes.count() <= this.counts.getOrDefault(partition, 0L)) {
-            this.recovery.lost(partition.queue());
-        }
-        this.counts.put(partition, changes.count());
-        List<LedgerChange> rows = new ArrayList<>();
-        for (LedgerChange change : changes.changes()) {
-            if (change.entry().kind() == Kind.LOST) {
-                this.recovery.lost(partition, change.entry());
-            }
-            else {
-                rows.add(change);
-            }
-        }
-        if (!rows.isEmpty()) {
-            this.ledger.record(partition, rows);
-            List<LedgerEntry> entries = rows.stream().map(LedgerChange::entry).toList();
-            this.status.addEnded((int) entries.stream().filter((entry) -> entry.kind() == Kind.ENDED).count());
-            this.recorded.put(partition, new ArrayList<>(entries));
+    private void call(QueueName queue) {
+        if (!this.age.identity().isEmpty() && this.queues.contains(queue)) {
+            this.partitions.call(queue, this.queues.partitions(queue));
         }
     }
 
-    private void leaveAlone(QueueName queue, String journal) {
-        if (this.status.pairs().foreign(queue)) {
-            logger.error(
-                    "Queue '{}' belongs to journal {} and not to {}, that of this database: nothing of it is relayed "
-                            + "or restored. Connect to the database of that journal, or give the queue to this one",
-                    queue, journal, this.age.identity());
-        }
+    private void sweep() {
+        this.overdue = false;
+        this.overdue = isSweeper() && this.sweep.sweep();
     }
 
-    /**
-     * Deletes old records, once a minute.
-     * @return whether there may be more
-     */
-    private boolean cleanUp() {
-        if (System.nanoTime() - this.nextCleanupAt < 0) {
-            return false;
-        }
+    /** Returns whether this node sweeps, and deletes old records, for all nodes. */
+    private boolean isSweeper() {
+        return this.age.isKeeper() && this.status.older() == null;
+    }
+
+    /** Deletes old records, a batch at a time. */
+    private void cleanUp() {
+        this.cleanupAt = System.nanoTime() + CLEANUP_INTERVAL.toNanos();
         this.table.endDistantClaims();
-        boolean more = this.handled.deleteOld() | this.ended.deleteOld();
-        if (!more) {
-            this.nextCleanupAt = System.nanoTime() + LONG_INTERVAL.toNanos();
-        }
-        return more;
+        deleteOld();
     }
 
-    private void report(@Nullable Throwable failure) {
-        boolean changed = this.status.reconciler(failure);
-        if (failure != null && changed) {
-            logger.error("The rows of the journal cannot be compared with Redis now; trying again", failure);
-        }
-        else if (changed) {
-            logger.info("The rows of the journal are compared with Redis again");
+    private void deleteOld() {
+        if (this.handled.deleteOld() | this.ended.deleteOld()) {
+            this.tasks.add(() -> attempt(DELETION, this::deleteOld));
         }
     }
 

@@ -2,13 +2,11 @@ package io.delayqueue.journal;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
@@ -19,17 +17,12 @@ import java.util.function.Supplier;
 
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
-import io.delayqueue.SendOutcome;
-import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.journal.JournalRequest.Operation;
 import io.delayqueue.store.HeldRevision;
-import io.delayqueue.store.MessageGroupChangeException;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.StoreFailures;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
@@ -37,8 +30,6 @@ import org.springframework.transaction.TransactionException;
 
 /** Offers accepted rows to the store, which stores those that it does not know. */
 final class JournalRestorer implements JournalOperations {
-
-    private static final Logger logger = LoggerFactory.getLogger(JournalRestorer.class);
 
     private static final int PAGE = 1000;
 
@@ -63,6 +54,8 @@ final class JournalRestorer implements JournalOperations {
 
     private final LedgerStore store;
 
+    private final RestoreOffers restoreOffers;
+
     private final JournalStatus status;
 
     private final Function<QueueName, JournalMode> modes;
@@ -73,6 +66,7 @@ final class JournalRestorer implements JournalOperations {
         this.ledger = new LedgerTable(table.database());
         this.offers = offers;
         this.store = store;
+        this.restoreOffers = new RestoreOffers(table, offers, store, status);
         this.status = status;
         this.modes = modes;
     }
@@ -288,57 +282,17 @@ final class JournalRestorer implements JournalOperations {
 
     /** Offers a page to the store, and waits for the answers. */
     RestoreReport offer(RestorePage page) {
-        RestoreReport report = offer(page.rows().stream().filter((row) -> !row.behind()).toList(), page.readAt());
+        RestoreReport report = this.restoreOffers
+            .offerAndWait(page.rows().stream().filter((row) -> !row.behind()).toList(), page.readAt());
         QueueName queue = page.queue();
-        if (queue == null) {
-            return report;
-        }
-        try {
-            int restored = this.store.restoreDeadLetters(queue, page.deadLetters(), page.readAt());
-            return report.plus(new RestoreReport(restored, (long) page.deadLetters().size() - restored, 0, 0));
-        }
-        catch (RuntimeException ex) {
-            log(page.deadLetters().size(), StoreFailures.unwrap(ex));
-            return report.plus(new RestoreReport(0, 0, 0, page.deadLetters().size()));
-        }
+        return (queue != null) ? report.plus(this.restoreOffers.offer(queue, page.deadLetters(), page.readAt()).join())
+                : report;
     }
 
     private static void waitUntil(long time) {
         for (long rest = time - System.nanoTime(); rest > 0
                 && !Thread.currentThread().isInterrupted(); rest = time - System.nanoTime()) {
             LockSupport.parkNanos(rest);
-        }
-    }
-
-    /**
-     * Cancels again what an older copy of the store may have brought back.
-     * @return how many cancels failed
-     */
-    long cancelAgain(QueueName queue) {
-        RestoreSelection selection = RestoreSelection.of(List.of(queue));
-        RestoreCursor cursor = RestoreCursor.start(0).nextPart();
-        long failed = 0;
-        while (true) {
-            long begin = System.nanoTime();
-            List<JournalRow> page = this.table.accepted(selection, Operation.CANCEL, 0, cursor, PAGE);
-            if (page.isEmpty()) {
-                return failed;
-            }
-            List<CompletableFuture<?>> answers = page.stream()
-                .<CompletableFuture<?>>map((row) -> this.offers.cancelAgain(row, begin))
-                .toList();
-            failed += answers.stream().filter((answer) -> failure(answer) != null).count();
-            cursor = cursor.behind(page.get(page.size() - 1));
-        }
-    }
-
-    private static @Nullable Throwable failure(CompletableFuture<?> answer) {
-        try {
-            answer.join();
-            return null;
-        }
-        catch (CompletionException | CancellationException ex) {
-            return StoreFailures.unwrap(ex);
         }
     }
 
@@ -359,81 +313,6 @@ final class JournalRestorer implements JournalOperations {
         catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
             return true;
-        }
-    }
-
-    /**
-     * Offers messages of accepted rows, and waits for the answers.
-     * @param begin before the rows were read, in nanoseconds of the monotonic clock
-     */
-    RestoreReport offer(List<JournalRow> rows, long begin) {
-        List<JournalRow> offered = new ArrayList<>(rows.size());
-        List<CompletableFuture<SendResult>> answers = new ArrayList<>(rows.size());
-        for (List<JournalRow> batch : JournalOffers.batches(rows)) {
-            offered.addAll(batch);
-            answers.addAll(this.offers.restore(batch, begin));
-        }
-        long restored = 0;
-        long failed = 0;
-        Throwable last = null;
-        List<JournalRow> early = new ArrayList<>();
-        List<Long> dues = new ArrayList<>();
-        for (int i = 0; i < answers.size(); i++) {
-            Throwable failure = failure(answers.get(i));
-            if (failure != null) {
-                last = failure;
-                failed += (failure instanceof MessageGroupChangeException) ? 0 : 1;
-                continue;
-            }
-            SendResult result = answers.get(i).join();
-            restored += isRestored(result) ? 1 : 0;
-            long due = JournalOffers.earlierDue(offered.get(i), result);
-            if (due != 0) {
-                early.add(offered.get(i));
-                dues.add(due);
-            }
-        }
-        failed += postponeAgain(early, dues);
-        log(failed, last);
-        this.status.addRestored(restored);
-        return new RestoreReport(restored, answers.size() - restored - failed, 0, failed);
-    }
-
-    /**
-     * Postpones messages again that an older copy of the store has with earlier due
-     * times, unless they were rescheduled since their rows were read.
-     * @param dues the due times that the store has
-     * @return how many calls failed
-     */
-    private long postponeAgain(List<JournalRow> early, List<Long> dues) {
-        List<CompletableFuture<?>> calls = new ArrayList<>();
-        for (int i = 0; i < early.size(); i++) {
-            JournalRow row = early.get(i);
-            long begin = System.nanoTime();
-            if (isUnchanged(row)) {
-                calls.add(this.offers.postponeAgain(row, dues.get(i), begin));
-            }
-        }
-        return calls.stream().filter((call) -> failure(call) != null).count();
-    }
-
-    /** Returns whether a row still says when its message is due. */
-    private boolean isUnchanged(JournalRow row) {
-        JournalRequest request = row.request();
-        return this.table.pendingOf(request.queue(), List.of(request.id())).isEmpty()
-                && this.table.accepted(List.of(new DueKey(0, row.revision())))
-                    .stream()
-                    .anyMatch((present) -> present.due().equals(row.due()));
-    }
-
-    private static boolean isRestored(SendResult result) {
-        return result.outcome() != SendOutcome.RECORDED && result.outcome() != SendOutcome.KEPT;
-    }
-
-    private static void log(long failed, @Nullable Throwable failure) {
-        if (failure != null) {
-            logger.warn("{} messages of the journal could not be restored now, and are offered again: {}", failed,
-                    failure.toString());
         }
     }
 

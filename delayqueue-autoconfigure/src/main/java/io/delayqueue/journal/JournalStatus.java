@@ -251,11 +251,9 @@ public final class JournalStatus {
         return over;
     }
 
-    /** Records a failure of the reconciler, or its end; whether the state is new. */
-    boolean reconciler(@Nullable Throwable failure) {
-        Problem before = this.reconcilerProblem;
-        this.reconcilerProblem = (failure != null) ? Problem.next(before, failure) : null;
-        return (before == null) != (failure == null);
+    /** Records a failure of the reconciler, or its end. */
+    void reconciler(@Nullable Throwable failure) {
+        this.reconcilerProblem = (failure != null) ? Problem.next(this.reconcilerProblem, failure) : null;
     }
 
     /**

@@ -14,6 +14,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
@@ -292,12 +293,13 @@ final class JournalTable {
     }
 
     /**
-     * Sets the next check of rows, unless another node did since they were read. This is
-     * not a check of rows behind others.
+     * Sets the next check of rows, unless another node did since they were read.
      * @param next the delay until the next check of each row
+     * @param counted whether this counts as a check of a row
      * @return the rows that this node is to check
      */
-    List<JournalRow> postpone(List<JournalRow> rows, Function<JournalRow, Duration> next) {
+    List<JournalRow> postpone(List<JournalRow> rows, Function<JournalRow, Duration> next,
+            Predicate<JournalRow> counted) {
         if (rows.isEmpty()) {
             return List.of();
         }
@@ -307,7 +309,7 @@ final class JournalTable {
                 WHERE revision = :revision AND claimed_until = :seen""",
                 sorted.stream()
                     .map((row) -> parameters(row.revision()).addValue("span", next.apply(row).toMillis())
-                        .addValue("checks", row.checks() + (row.behind() ? 0 : 1))
+                        .addValue("checks", row.checks() + (counted.test(row) ? 1 : 0))
                         .addValue("seen", row.nextCheck()))
                     .toList());
         return IntStream.range(0, sorted.size()).filter((i) -> changed[i] != 0).mapToObj(sorted::get).toList();

@@ -2,35 +2,36 @@ package io.delayqueue.journal;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.Partition;
-import io.delayqueue.store.RevisionPage;
-import io.delayqueue.store.StoreFailures;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Brings the store into agreement with the ledgers of queues of which it has lost data,
- * step by step. First all these queues are paused, and what an older copy of the store
- * holds although it has ended or was cancelled is removed. Then messages are restored:
- * those that are due soon, in the order of their due times, after which the queues are
- * resumed, and then the others and the dead letters.
+ * in steps of a page. Each queue is {@linkplain LedgerPreparation prepared} by itself.
+ * Queues that are prepared are restored together: messages that are due soon, in the
+ * order of their due times, after which the queues are resumed, and then the others and
+ * the dead letters. A queue of which the store does not answer in time goes on by itself.
  * <p>
  * Messages are restored once more after the time of a claim: a request may have been
  * applied before the loss, and its row changed only after it was read here.
  * <p>
- * <strong>Threads.</strong> Confined to that of the reconciler.
+ * <strong>Threads.</strong> Confined to that of the reconciler, which does not wait for
+ * the store between two steps.
  */
 final class LedgerRecovery {
 
@@ -39,9 +40,10 @@ final class LedgerRecovery {
     /** How long a recovery rests of which some messages failed. */
     private static final Duration RETRY_DELAY = Duration.ofSeconds(10);
 
-    private final JournalTable table;
+    /** How long queues wait for others that are restored with them. */
+    private static final Duration COMPANY_LIMIT = Duration.ofMillis(500);
 
-    private final EndedTable ended;
+    private final JournalTable table;
 
     private final JournalOffers offers;
 
@@ -49,30 +51,49 @@ final class LedgerRecovery {
 
     private final JournalRestorer restorer;
 
+    private final RestoreOffers restoreOffers;
+
+    private final JournalStatus status;
+
+    private final ReconcilerProblems problems;
+
     private final RestorePauses pauses;
 
+    private final Executor thread;
+
     /** The queues that are to be prepared, and when, by the monotonic clock. */
-    private final Map<QueueName, Long> lost = new LinkedHashMap<>();
+    private final Map<QueueName, Long> lost = new HashMap<>();
+
+    private final Set<QueueName> preparing = new HashSet<>();
 
     /** The queues that are to be restored next. */
     private final Set<QueueName> prepared = new LinkedHashSet<>();
 
+    /** When the first of them was prepared, in nanoseconds of the monotonic clock. */
+    private long preparedSince;
+
+    private final Set<RestoreRun> runs = new LinkedHashSet<>();
+
     /** The queues that are to be restored once more, and when. */
     private final Map<QueueName, Long> repeated = new HashMap<>();
+
+    /** Those of them whose time has come, and that are reached. */
+    private final Set<QueueName> again = new LinkedHashSet<>();
 
     /** The entries of the store that are reported once their queue is restored. */
     private final Map<Partition, LedgerEntry> entries = new HashMap<>();
 
-    private @Nullable Run run;
-
     LedgerRecovery(JournalTable table, JournalOffers offers, LedgerStore store, JournalRestorer restorer,
-            RestorePauses pauses) {
+            ReconcilerProblems problems, RestorePauses pauses, JournalStatus status, Executor thread) {
         this.table = table;
-        this.ended = new EndedTable(table.database());
         this.offers = offers;
         this.store = store;
         this.restorer = restorer;
+        this.restoreOffers = new RestoreOffers(table, offers, store, status);
+        this.status = status;
+        this.problems = problems;
         this.pauses = pauses;
+        this.thread = thread;
     }
 
     /** Adds a queue of which the store may have lost data. */
@@ -88,6 +109,15 @@ final class LedgerRecovery {
         if (!entry.equals(this.entries.put(partition, entry))) {
             lost(partition.queue());
         }
+    }
+
+    /** Forgets all queues but some, except for restores in progress. */
+    void retain(Set<QueueName> queues) {
+        this.repeated.keySet().retainAll(queues);
+        List.copyOf(this.lost.keySet()).stream().filter((queue) -> !queues.contains(queue)).forEach((queue) -> {
+            this.lost.remove(queue);
+            this.problems.over(part(queue));
+        });
     }
 
     /** Returns the entry of a partition that is not restored yet. */
@@ -107,175 +137,205 @@ final class LedgerRecovery {
     }
 
     private boolean isPending(QueueName queue) {
-        Run current = this.run;
-        return this.lost.containsKey(queue) || this.prepared.contains(queue)
-                || (current != null && current.queues.contains(queue));
+        return this.lost.containsKey(queue) || this.preparing.contains(queue) || this.prepared.contains(queue)
+                || this.runs.stream().anyMatch((run) -> run.contains(queue));
     }
 
     /**
-     * Does the next steps.
-     * @param reachable the queues whose partitions have answered in this round
-     * @return whether there is more to do now
+     * Prepares a queue whose partitions have all answered, or restores it once more, if
+     * it is time.
      */
-    boolean step(List<QueueName> reachable) {
-        RuntimeException failure = null;
-        for (QueueName queue : reachable) {
-            if (isTime(this.lost.get(queue))) {
-                try {
-                    prepare(queue);
-                }
-                catch (RuntimeException ex) {
-                    this.lost.put(queue, System.nanoTime() + RETRY_DELAY.toNanos());
-                    failure = ex;
-                }
-            }
+    void reached(QueueName queue) {
+        if (isTime(this.repeated.get(queue)) && !isPending(queue)) {
+            this.repeated.remove(queue);
+            this.again.add(queue);
         }
-        if (this.run == null) {
-            begin(reachable);
+        if (isTime(this.lost.get(queue)) && this.preparing.add(queue)) {
+            this.lost.remove(queue);
+            this.prepared.remove(queue);
+            List.copyOf(this.runs).forEach((run) -> leave(run, queue));
+            new LedgerPreparation(queue, this.table, this.offers, this.store, this.pauses, this.thread).run()
+                .whenCompleteAsync((done, failure) -> prepared(queue, failure), this.thread);
         }
-        Run current = this.run;
-        if (current != null) {
-            try {
-                restore(current);
-            }
-            catch (RuntimeException ex) {
-                this.run = null;
-                current.queues.forEach((queue) -> this.lost.put(queue, System.nanoTime() + RETRY_DELAY.toNanos()));
-                failure = ex;
-            }
-        }
-        if (failure != null) {
-            throw failure;
-        }
-        return this.run != null;
     }
 
     private static boolean isTime(@Nullable Long time) {
         return time != null && System.nanoTime() - time >= 0;
     }
 
-    private void begin(List<QueueName> reachable) {
-        if (!this.prepared.isEmpty()) {
-            this.run = run(List.copyOf(this.prepared), true);
+    private void prepared(QueueName queue, @Nullable Throwable failure) {
+        this.preparing.remove(queue);
+        if (failure != null) {
+            fail(queue, failure);
+        }
+        else {
+            if (this.prepared.isEmpty()) {
+                this.preparedSince = System.nanoTime();
+            }
+            this.prepared.add(queue);
+        }
+        begin();
+    }
+
+    /** Begins restores, and separates queues of which the store does not answer. */
+    void round() {
+        begin();
+        if (!this.again.isEmpty()) {
+            begin(List.copyOf(this.again), false);
+            this.again.clear();
+        }
+        for (RestoreRun run : List.copyOf(this.runs)) {
+            List<QueueName> silent = run.silent(COMPANY_LIMIT.toNanos());
+            if (!silent.isEmpty()) {
+                this.runs.add(run.split(silent, this.restorer.reader(RestoreSelection.of(silent))));
+                next(run);
+            }
+        }
+    }
+
+    /** Restores the prepared queues together, and waits a while for others. */
+    private void begin() {
+        boolean waits = !this.preparing.isEmpty() && System.nanoTime() - this.preparedSince < COMPANY_LIMIT.toNanos();
+        if (!this.prepared.isEmpty() && !waits) {
+            List<QueueName> queues = List.copyOf(this.prepared);
             this.prepared.clear();
+            begin(queues, true);
+        }
+    }
+
+    private void begin(List<QueueName> queues, boolean first) {
+        try {
+            RestoreRun run = new RestoreRun(queues, first, this.restorer.reader(RestoreSelection.of(queues)),
+                    RestoreCursor.start(this.restorer.horizon(queues)));
+            this.runs.add(run);
+            this.thread.execute(() -> offer(run));
+        }
+        catch (RuntimeException ex) {
+            queues.forEach((queue) -> fail(queue, ex));
+        }
+    }
+
+    /** Offers the next page of a restore. */
+    private void offer(RestoreRun run) {
+        try {
+            if (this.status.older() != null || run.queues().isEmpty()) {
+                abandon(run).forEach(this::retry);
+                return;
+            }
+            RestorePage page = run.read();
+            Map<QueueName, List<JournalRow>> rows = new LinkedHashMap<>();
+            page.rows()
+                .stream()
+                .filter((row) -> !row.behind() && isRestored(run, row.request().queue()))
+                .forEach((row) -> rows.computeIfAbsent(row.request().queue(), (each) -> new ArrayList<>()).add(row));
+            rows.forEach(
+                    (queue, each) -> await(run, queue, this.restoreOffers.offer(each, page.readAt(), this.thread)));
+            QueueName queue = page.queue();
+            if (queue != null && isRestored(run, queue)) {
+                await(run, queue, this.restoreOffers.offer(queue, page.deadLetters(), page.readAt()));
+            }
+            if (!run.isWaiting()) {
+                next(run);
+            }
+        }
+        catch (RuntimeException ex) {
+            abandon(run).forEach((queue) -> fail(queue, ex));
+        }
+    }
+
+    private boolean isRestored(RestoreRun run, QueueName queue) {
+        return run.contains(queue) && !this.status.isLeftAlone(queue);
+    }
+
+    private void await(RestoreRun run, QueueName queue, CompletableFuture<RestoreReport> offer) {
+        run.offered(queue, offer);
+        offer.whenCompleteAsync((report, failure) -> answered(queue, offer, report, failure), this.thread);
+    }
+
+    /** Continues a restore whose offer of messages of a queue has ended. */
+    private void answered(QueueName queue, CompletableFuture<RestoreReport> offer, @Nullable RestoreReport report,
+            @Nullable Throwable failure) {
+        for (RestoreRun run : List.copyOf(this.runs)) {
+            if (!run.isWaitingFor(queue, offer)) {
+                continue;
+            }
+            if (report != null) {
+                run.answered(queue, report);
+            }
+            else {
+                run.leave(queue);
+                fail(queue, (failure != null) ? failure : new IllegalStateException("no answer"));
+            }
+            if (!run.isWaiting()) {
+                next(run);
+            }
+        }
+    }
+
+    /** Continues a restore that has the answers to a page. */
+    private void next(RestoreRun run) {
+        if (run.isFirst() && run.hasEndedSoon()) {
+            run.queues().stream().filter((queue) -> !run.hasFailed(queue)).forEach(this::resume);
+        }
+        if (!run.isLast()) {
+            this.thread.execute(() -> offer(run));
             return;
         }
-        List<QueueName> again = reachable.stream().filter((queue) -> isTime(this.repeated.get(queue))).toList();
-        if (!again.isEmpty()) {
-            this.run = run(again, false);
-            again.forEach(this.repeated::remove);
-        }
-    }
-
-    private Run run(List<QueueName> queues, boolean first) {
-        return new Run(queues, first, this.restorer.reader(RestoreSelection.of(queues)),
-                RestoreCursor.start(this.restorer.horizon(queues)));
-    }
-
-    /** Pauses a queue that has a ledger, and removes what the store should not hold. */
-    private void prepare(QueueName queue) {
-        if (this.table.hasAccepted(queue)) {
-            logger.info("Redis may have lost data of queue '{}', which is compared with its journal", queue);
-            this.pauses.begin(queue);
-        }
-        long removed = endAgain(queue);
-        long failed = this.restorer.cancelAgain(queue);
-        if (removed > 0) {
-            logger.warn("Redis has brought back {} messages of queue '{}' that had ended: they were removed again",
-                    removed, queue);
-        }
-        if (failed > 0) {
-            throw new IllegalStateException("%d cancels of queue '%s' failed".formatted(failed, queue));
-        }
-        this.lost.remove(queue);
-        this.prepared.add(queue);
-    }
-
-    /** Removes messages that have ended lately, and returns how many. */
-    private long endAgain(QueueName queue) {
-        long[] known = null;
-        long removed = 0;
-        for (Partition partition : this.store.partitions(queue)) {
-            String cursor = RevisionPage.START;
-            do {
-                RevisionPage page = this.store.page(partition, cursor);
-                if (known == null && !page.revisions().isEmpty()) {
-                    known = this.ended.revisions(queue);
-                }
-                removed += endAgain(queue, page, (known != null) ? known : new long[0]);
-                cursor = page.next();
-            }
-            while (!cursor.equals(RevisionPage.END));
-        }
-        return removed;
-    }
-
-    private long endAgain(QueueName queue, RevisionPage page, long[] known) {
-        List<CompletableFuture<?>> calls = new ArrayList<>();
-        page.revisions().forEach((id, revision) -> {
-            if (Arrays.binarySearch(known, revision) >= 0) {
-                calls.add(this.offers.endAgain(queue, id, revision));
-            }
-        });
-        calls.forEach(CompletableFuture::join);
-        return calls.size();
-    }
-
-    private void restore(Run current) {
-        RestoreCursor cursor = current.cursor;
-        RestorePage page = current.reader.read(cursor);
-        current.report = current.report.plus(this.restorer.offer(page));
-        RestoreCursor next = page.next();
-        if (current.first && cursor.part() == RestoreCursor.Part.SOON
-                && (next == null || next.part() != RestoreCursor.Part.SOON) && current.report.failed() == 0) {
-            current.queues.forEach(this.pauses::end);
-        }
-        if (next != null) {
-            current.cursor = next;
-            return;
-        }
-        this.run = null;
-        end(current);
-    }
-
-    private void end(Run current) {
-        RestoreReport report = current.report;
+        RestoreReport report = run.report();
+        Collection<QueueName> queues = abandon(run);
         if (report.restored() > 0) {
-            logger.warn("Redis had lost messages of queues {}: they were restored from the journal: {}", current.queues,
+            logger.warn("Redis had lost messages of queues {}: they were restored from the journal: {}", queues,
                     report);
         }
-        if (report.failed() > 0) {
-            current.queues.forEach((queue) -> this.lost.put(queue, System.nanoTime() + RETRY_DELAY.toNanos()));
-            return;
-        }
-        current.queues.forEach(this.pauses::end);
-        if (current.first) {
-            long time = System.nanoTime() + this.table.claim().toNanos();
-            current.queues.forEach((queue) -> this.repeated.put(queue, time));
+        long time = System.nanoTime() + this.table.claim().toNanos();
+        for (QueueName queue : queues) {
+            if (run.hasFailed(queue)) {
+                retry(queue);
+                continue;
+            }
+            this.problems.over(part(queue));
+            resume(queue);
+            if (run.isFirst()) {
+                this.repeated.put(queue, time);
+            }
         }
     }
 
-    /** Holds a restore of queues that is in progress. */
-    private static final class Run {
+    private Collection<QueueName> abandon(RestoreRun run) {
+        this.runs.remove(run);
+        return run.queues();
+    }
 
-        private final List<QueueName> queues;
-
-        /** Whether it is not the repetition. */
-        private final boolean first;
-
-        private final JournalRestorer.PageReader reader;
-
-        private RestoreCursor cursor;
-
-        private RestoreReport report = RestoreReport.NONE;
-
-        Run(List<QueueName> queues, boolean first, JournalRestorer.PageReader reader, RestoreCursor cursor) {
-            this.queues = queues;
-            this.first = first;
-            this.reader = reader;
-            this.cursor = cursor;
+    /** Ends the part of a queue in a restore. */
+    private void leave(RestoreRun run, QueueName queue) {
+        if (run.contains(queue)) {
+            boolean waited = run.isWaiting();
+            run.leave(queue);
+            if (waited && !run.isWaiting()) {
+                next(run);
+            }
         }
+    }
 
+    private void resume(QueueName queue) {
+        this.pauses.end(queue).whenCompleteAsync((done, failure) -> {
+            if (failure != null) {
+                fail(queue, failure);
+            }
+        }, this.thread);
+    }
+
+    private void fail(QueueName queue, Throwable failure) {
+        this.problems.failed(part(queue), failure);
+        retry(queue);
+    }
+
+    private void retry(QueueName queue) {
+        this.lost.put(queue, System.nanoTime() + RETRY_DELAY.toNanos());
+    }
+
+    private static String part(QueueName queue) {
+        return "the restore of queue '%s'".formatted(queue);
     }
 
 }

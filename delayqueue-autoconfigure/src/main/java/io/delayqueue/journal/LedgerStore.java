@@ -28,7 +28,7 @@ import io.delayqueue.store.schedule.ScheduleStore;
 
 /**
  * Reads what the store holds of the messages of ledgers, and stores dead letters.
- * Thread-safe; methods wait for the store.
+ * Thread-safe; methods wait for the store unless their comment says otherwise.
  */
 final class LedgerStore {
 
@@ -112,31 +112,39 @@ final class LedgerStore {
                 && (state.next() == ScheduleState.NONE || state.next() > nominal);
     }
 
-    /** Returns a page of the messages of a partition that have rows. */
-    RevisionPage page(Partition partition, String cursor) {
-        return this.store.heldRevisions(partition, cursor).join();
+    /**
+     * Returns a page of the messages of a partition that have rows. Does not wait.
+     */
+    CompletableFuture<RevisionPage> page(Partition partition, String cursor) {
+        return this.store.heldRevisions(partition, cursor);
     }
 
-    /** Returns all partitions of a queue, by the recorded layout. */
-    List<Partition> partitions(QueueName queue) {
-        return this.layouts.read(queue).join().all(queue);
+    /** Returns all partitions of a queue, by the recorded layout. Does not wait. */
+    CompletableFuture<List<Partition>> partitions(QueueName queue) {
+        return this.layouts.read(queue).thenApply((layout) -> layout.all(queue));
     }
 
     /**
-     * Stores dead letters of a queue again that the store has lost.
+     * Stores dead letters of a queue again that the store has lost. Does not wait.
      * @param begin before the rows were read, in nanoseconds of the monotonic clock
      * @return how many it had lost
      */
-    int restoreDeadLetters(QueueName queue, List<LedgerTable.Row> rows, long begin) {
-        List<Partition> partitions = partitions(queue);
+    CompletableFuture<Integer> restoreDeadLetters(QueueName queue, List<LedgerTable.Row> rows, long begin) {
+        return partitions(queue).thenCompose((partitions) -> this.offers.prepared(queue)
+            .thenCompose((prepared) -> restoreDeadLetters(partitions, rows, begin)));
+    }
+
+    private CompletableFuture<Integer> restoreDeadLetters(List<Partition> partitions, List<LedgerTable.Row> rows,
+            long begin) {
         Map<Partition, List<RecordedDeadLetter>> places = rows.stream()
             .collect(Collectors.groupingBy(
                     (row) -> partitions.get((row.partition() < partitions.size()) ? row.partition() : 0),
                     Collectors.mapping(LedgerTable.Row::deadLetter, Collectors.toList())));
-        int restored = 0;
+        CompletableFuture<Integer> restored = CompletableFuture.completedFuture(0);
         for (Map.Entry<Partition, List<RecordedDeadLetter>> place : places.entrySet()) {
-            long deadline = this.offers.deadline(place.getKey(), begin);
-            restored += this.store.restoreDeadLetters(place.getKey(), deadline, place.getValue()).join();
+            long deadline = this.offers.preparedDeadline(place.getKey(), begin);
+            restored = restored.thenCombine(this.store.restoreDeadLetters(place.getKey(), deadline, place.getValue()),
+                    Integer::sum);
         }
         return restored;
     }

@@ -2,22 +2,30 @@ package io.delayqueue.journal;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.store.Pause;
 import io.delayqueue.store.routing.PartitionLayouts;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Offers messages that are overdue to the store, which restores those that it has lost
  * without a trace. Leaves out those of paused queues: they are overdue because of the
- * pause. Reads at most 1,000 rows a second.
+ * pause. Reads at most 1,000 rows a second. Rows of a queue of which the store does not
+ * answer rest for a while, so they do not delay those of other queues.
  * <p>
- * <strong>Threads.</strong> Confined to that of the reconciler.
+ * <strong>Threads.</strong> Confined to that of the reconciler, which does not wait for
+ * the store.
  */
 final class LedgerSweep {
 
@@ -29,67 +37,115 @@ final class LedgerSweep {
     /** The time that each row takes. */
     private static final long ROW_NANOS = 1_000_000;
 
-    /** How long a message rests that follows another one of its id. */
-    private static final Duration BEHIND_DELAY = Duration.ofSeconds(5);
+    /**
+     * How long a message rests that follows another one of its id, or whose queue does
+     * not answer.
+     */
+    private static final Duration REST = Duration.ofSeconds(5);
+
+    /**
+     * The longest time between two batches while offers of the first are not answered.
+     */
+    private static final Duration ANSWER_LIMIT = Duration.ofSeconds(1);
 
     private final JournalTable table;
 
     private final JournalOffers offers;
 
-    private final JournalRestorer restorer;
+    private final RestoreOffers restoreOffers;
 
     private final JournalStatus status;
 
     private final PartitionLayouts layouts;
 
+    private final Predicate<QueueName> silent;
+
+    private final Executor thread;
+
+    /** The queues of which offers are not answered. */
+    private final Set<QueueName> offered = new HashSet<>();
+
+    private long batchAt;
+
     private long nextAt = System.nanoTime();
 
-    LedgerSweep(JournalTable table, JournalOffers offers, JournalRestorer restorer, JournalStatus status,
-            PartitionLayouts layouts) {
+    /**
+     * Creates a sweep.
+     * @param silent returns whether the last call of a partition of a queue has failed
+     * @param thread that of the reconciler
+     */
+    LedgerSweep(JournalTable table, JournalOffers offers, RestoreOffers restoreOffers, JournalStatus status,
+            PartitionLayouts layouts, Predicate<QueueName> silent, Executor thread) {
         this.table = table;
         this.offers = offers;
-        this.restorer = restorer;
+        this.restoreOffers = restoreOffers;
         this.status = status;
         this.layouts = layouts;
+        this.silent = silent;
+        this.thread = thread;
     }
 
-    /** Returns the time until more rows may be read, in nanoseconds. */
-    long rest() {
-        return this.nextAt - System.nanoTime();
+    /** Returns when more rows may be read, in nanoseconds of the monotonic clock. */
+    long nextAt() {
+        return this.offered.isEmpty() ? this.nextAt : Math.max(this.nextAt, this.batchAt + ANSWER_LIMIT.toNanos());
     }
 
     /**
-     * Checks the next rows, if it is time.
+     * Checks the next rows.
      * @return whether there may be more
      */
     boolean sweep() {
-        if (rest() > 0) {
-            return true;
-        }
         long begin = System.nanoTime();
         List<JournalRow> found = this.table.dueForCheck(JournalTable.BATCH_LIMIT);
-        Set<QueueName> paused = queuesOf(found).stream().filter(this::isPaused).collect(Collectors.toSet());
-        List<JournalRow> own = this.table.postpone(found, LedgerSweep::nextCheck);
+        Set<QueueName> resting = queuesOf(found).stream().filter(this::isResting).collect(Collectors.toSet());
+        Set<QueueName> paused = queuesOf(found).stream()
+            .filter((queue) -> !resting.contains(queue) && isPaused(queue))
+            .collect(Collectors.toSet());
+        Predicate<JournalRow> checked = (row) -> !row.behind() && !resting.contains(row.request().queue());
+        List<JournalRow> own = this.table.postpone(found, (row) -> checked.test(row) ? nextCheck(row) : REST, checked);
         List<JournalRow> rows = own.stream()
-            .filter((row) -> !row.behind() && !this.status.isLeftAlone(row.request().queue()))
+            .filter((row) -> checked.test(row) && !this.status.isLeftAlone(row.request().queue()))
             .toList();
         List<JournalRow> cancels = rows.stream().filter((row) -> row.request().message() == null).toList();
         this.table.delete(cancels.stream().map(JournalRow::revision).toList());
-        List<JournalRow> messages = rows.stream()
+        Map<QueueName, List<JournalRow>> messages = rows.stream()
             .filter((row) -> row.request().message() != null && !paused.contains(row.request().queue()))
-            .toList();
-        RestoreReport report = this.restorer.offer(messages, begin);
-        this.status.addSwept(messages.size());
-        this.nextAt = System.nanoTime() + found.size() * ROW_NANOS;
-        if (report.restored() > 0) {
-            logger.warn("{} overdue messages were missing in Redis, and were restored from the journal",
-                    report.restored());
-        }
+            .collect(Collectors.groupingBy((row) -> row.request().queue()));
+        this.batchAt = System.nanoTime();
+        this.nextAt = this.batchAt + found.size() * ROW_NANOS;
+        messages.forEach((queue, each) -> offer(queue, each, begin));
         return found.size() == JournalTable.BATCH_LIMIT;
+    }
+
+    private void offer(QueueName queue, List<JournalRow> messages, long begin) {
+        this.offered.add(queue);
+        this.restoreOffers.offer(messages, begin, this.thread).whenCompleteAsync((report, failure) -> {
+            this.offered.remove(queue);
+            this.status.addSwept(messages.size());
+            log(queue, report, failure);
+        }, this.thread);
+    }
+
+    private static void log(QueueName queue, @Nullable RestoreReport report, @Nullable Throwable failure) {
+        if (report == null) {
+            logger.warn("Overdue messages of queue '{}' cannot be compared with Redis now; they are compared later",
+                    queue, failure);
+        }
+        else if (report.restored() > 0) {
+            logger.warn("{} overdue messages of queue '{}' were missing in Redis, and were restored from the journal",
+                    report.restored(), queue);
+        }
     }
 
     private static Set<QueueName> queuesOf(List<JournalRow> rows) {
         return rows.stream().map((row) -> row.request().queue()).collect(Collectors.toSet());
+    }
+
+    /** Returns whether the store does not answer for a queue, so that an offer waits. */
+    private boolean isResting(QueueName queue) {
+        CompletableFuture<Void> prepared = this.offers.prepared(queue);
+        return this.offered.contains(queue) || this.silent.test(queue) || !prepared.isDone()
+                || prepared.isCompletedExceptionally();
     }
 
     private boolean isPaused(QueueName queue) {
@@ -99,8 +155,7 @@ final class LedgerSweep {
 
     /** Returns the delay until the check after this one, twice as long as the last. */
     private static Duration nextCheck(JournalRow row) {
-        return row.behind() ? BEHIND_DELAY
-                : JournalOffers.CHECK_DELAY.multipliedBy(1L << Math.min(row.checks(), MAX_DOUBLINGS));
+        return JournalOffers.CHECK_DELAY.multipliedBy(1L << Math.min(row.checks(), MAX_DOUBLINGS));
     }
 
 }

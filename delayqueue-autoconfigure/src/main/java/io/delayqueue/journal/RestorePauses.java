@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.store.Pause;
@@ -22,6 +24,8 @@ final class RestorePauses {
 
     private final Duration limit;
 
+    private final Executor thread;
+
     /** The pauses of queues that are being restored; empty if others paused them. */
     private final Map<QueueName, Optional<Pause>> pauses = new HashMap<>();
 
@@ -29,24 +33,29 @@ final class RestorePauses {
      * Creates the pauses.
      * @param layouts record them
      * @param limit the longest pause; zero for none
+     * @param thread that of the reconciler
      */
-    RestorePauses(PartitionLayouts layouts, Duration limit) {
+    RestorePauses(PartitionLayouts layouts, Duration limit, Executor thread) {
         this.layouts = layouts;
         this.limit = limit;
+        this.thread = thread;
     }
 
     /** Pauses a queue before its first restore, and not again before {@link #end}. */
-    void begin(QueueName queue) {
-        if (!this.limit.isZero() && !this.pauses.containsKey(queue)) {
-            this.pauses.put(queue, this.layouts.pauseUnlessPaused(queue, this.limit).join());
+    CompletableFuture<Void> begin(QueueName queue) {
+        if (this.limit.isZero() || this.pauses.containsKey(queue)) {
+            return CompletableFuture.completedFuture(null);
         }
+        return this.layouts.pauseUnlessPaused(queue, this.limit)
+            .thenAcceptAsync((pause) -> this.pauses.put(queue, pause), this.thread);
     }
 
     /** Ends the pause of a queue that was restored, unless it was changed since. */
-    void end(QueueName queue) {
-        this.pauses.getOrDefault(queue, Optional.empty())
-            .ifPresent((pause) -> this.layouts.resume(queue, pause).join());
-        this.pauses.remove(queue);
+    CompletableFuture<Void> end(QueueName queue) {
+        return this.pauses.getOrDefault(queue, Optional.empty())
+            .map((pause) -> this.layouts.resume(queue, pause))
+            .orElseGet(() -> CompletableFuture.completedFuture(null))
+            .thenRunAsync(() -> this.pauses.remove(queue), this.thread);
     }
 
 }

@@ -40,13 +40,22 @@ final class StoreClock {
         this.layouts = layouts;
     }
 
+    /** Does the same as {@link #prepared}, and waits for it. */
+    void prepare(QueueName queue) {
+        prepared(queue).join();
+    }
+
     /**
      * Reads the times of the partitions of a queue at first, once in a while and after a
-     * failure. Waits for the first read of each partition only: a server that is away
-     * must not delay the calls to the others.
+     * failure. The result is complete after the first read of each partition, with or
+     * without an answer, and does not wait for later ones: a server that is away must not
+     * delay the calls to the others. Does not wait.
      */
-    void prepare(QueueName queue) {
-        List<Partition> partitions = this.layouts.of(queue).join().all(queue);
+    CompletableFuture<Void> prepared(QueueName queue) {
+        return this.layouts.of(queue).thenCompose((layout) -> readTimes(layout.all(queue)));
+    }
+
+    private CompletableFuture<Void> readTimes(List<Partition> partitions) {
         List<CompletableFuture<?>> first = new ArrayList<>();
         for (Partition partition : partitions) {
             Reading reading = this.readings.get(partition);
@@ -57,8 +66,8 @@ final class StoreClock {
                 }
             }
         }
-        first.forEach((read) -> read.handle((done, failure) -> done).join());
-        this.tried.addAll(partitions);
+        return CompletableFuture.allOf(first.toArray(CompletableFuture[]::new))
+            .thenRun(() -> this.tried.addAll(partitions));
     }
 
     private static Reading reading(long before, long after, Instant now) {

@@ -93,7 +93,7 @@ class JournalPlanTests {
         List<JournalRow> overdue = this.table.dueForCheck(100);
         assertThat(overdue).hasSize(100);
         assertReads("dueForCheck", 1000, () -> this.table.dueForCheck(100));
-        assertReads("postpone", 400, () -> this.table.postpone(overdue, (row) -> Duration.ofHours(1)));
+        assertReads("postpone", 400, () -> this.table.postpone(overdue, (row) -> Duration.ofHours(1), (row) -> true));
         assertReads("claimAbandoned", 1000, () -> this.table.claimAbandoned(DELAY));
         assertReads("the age of the oldest request", 4000, this::readDelay);
         assertReads("a page of a restore", 10_000, () -> page(ALL, JournalRequest.Operation.SEND));

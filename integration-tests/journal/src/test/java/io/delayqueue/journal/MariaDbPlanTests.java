@@ -101,7 +101,7 @@ class MariaDbPlanTests {
         assertReads("claimAbandoned", 1000, () -> this.table.claimAbandoned(DELAY));
         assertReads("a page of a restore", 10_000, () -> page(JournalRequest.Operation.SEND));
         assertReads("the cancels of a restore", 20_000, () -> page(JournalRequest.Operation.CANCEL));
-        assertReads("postpone", 600, () -> this.table.postpone(overdue, (row) -> Duration.ofHours(1)));
+        assertReads("postpone", 600, () -> this.table.postpone(overdue, (row) -> Duration.ofHours(1), (row) -> true));
         assertReads("release", 600, () -> this.table.release(some, DELAY));
         assertReads("the end of messages", 1000,
                 () -> new LedgerTable(this.table.database()).record(Partition.first(QUEUE), ended));

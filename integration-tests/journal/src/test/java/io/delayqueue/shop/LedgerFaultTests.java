@@ -47,8 +47,7 @@ import static org.awaitility.Awaitility.await;
 @ExtendWith(OutputCaptureExtension.class)
 class LedgerFaultTests {
 
-    private static final Range<Integer> UNRECORDED = Range.from(Range.Boundary.including(0),
-            Range.Boundary.unbounded());
+    static final Range<Integer> UNRECORDED = Range.from(Range.Boundary.including(0), Range.Boundary.unbounded());
 
     private static final Duration LATER = Duration.ofHours(1);
 

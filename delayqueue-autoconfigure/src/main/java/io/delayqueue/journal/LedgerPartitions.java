@@ -1,0 +1,226 @@
+package io.delayqueue.journal;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.store.LedgerChange;
+import io.delayqueue.store.LedgerChanges;
+import io.delayqueue.store.LedgerEntry;
+import io.delayqueue.store.LedgerEntry.Kind;
+import io.delayqueue.store.LedgerRequest;
+import io.delayqueue.store.Partition;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Calls the partitions of ledgers for changes, and records these: ends, failures and dead
+ * letters. Each partition has one call at a time, and is independent of all others: its
+ * next call follows in the round after its answer, or at once if there may be more.
+ * <p>
+ * <strong>Threads.</strong> Confined to that of the reconciler, which does not wait for
+ * the answers.
+ */
+final class LedgerPartitions {
+
+    private static final Logger logger = LoggerFactory.getLogger(LedgerPartitions.class);
+
+    private final LedgerTable ledger;
+
+    private final DatabaseAge age;
+
+    private final LedgerRecovery recovery;
+
+    private final JournalStatus status;
+
+    private final ReconcilerProblems problems;
+
+    private final Executor thread;
+
+    private final Map<QueueName, List<Partition>> queues = new HashMap<>();
+
+    private final Map<Partition, Calls> calls = new HashMap<>();
+
+    LedgerPartitions(LedgerTable ledger, DatabaseAge age, LedgerRecovery recovery, JournalStatus status,
+            ReconcilerProblems problems, Executor thread) {
+        this.ledger = ledger;
+        this.age = age;
+        this.recovery = recovery;
+        this.status = status;
+        this.problems = problems;
+        this.thread = thread;
+    }
+
+    /** Forgets all queues but some. */
+    void retain(Set<QueueName> retained) {
+        this.queues.keySet().retainAll(retained);
+        List.copyOf(this.calls.keySet())
+            .stream()
+            .filter((partition) -> !retained.contains(partition.queue()))
+            .forEach(this::forget);
+    }
+
+    private void forget(Partition partition) {
+        this.calls.remove(partition);
+        this.problems.over(part(partition));
+    }
+
+    /**
+     * Calls the partitions of a queue of which the last call has ended.
+     * @param partitions all of them; none if they are not known now
+     */
+    void call(QueueName queue, List<Partition> partitions) {
+        if (partitions.isEmpty()) {
+            return;
+        }
+        List<Partition> before = this.queues.put(queue, partitions);
+        if (before != null && !before.equals(partitions)) {
+            before.stream().filter((partition) -> !partitions.contains(partition)).forEach(this::forget);
+        }
+        for (Partition partition : partitions) {
+            Calls state = this.calls.computeIfAbsent(partition, (each) -> new Calls());
+            if (!state.waiting) {
+                call(partition, state);
+            }
+        }
+    }
+
+    /** Returns whether the last call of a partition of a queue was not answered. */
+    boolean isSilent(QueueName queue) {
+        return this.queues.getOrDefault(queue, List.of())
+            .stream()
+            .map(this.calls::get)
+            .anyMatch((state) -> state != null && state.failed);
+    }
+
+    private void call(Partition partition, Calls state) {
+        state.waiting = true;
+        state.recorded.addAll(this.recovery.restored(partition));
+        LedgerRequest request = this.age.request(List.copyOf(state.recorded), this.recovery.held(partition));
+        CompletableFuture<LedgerChanges> answer = this.age.call(partition, request);
+        answer.whenCompleteAsync((changes, failure) -> ended(partition, state, request, changes, failure), this.thread);
+    }
+
+    private void ended(Partition partition, Calls state, LedgerRequest request, @Nullable LedgerChanges changes,
+            @Nullable Throwable failure) {
+        state.waiting = false;
+        state.answered = false;
+        if (this.calls.get(partition) != state) {
+            return;
+        }
+        state.failed = changes == null;
+        if (changes == null) {
+            this.problems.failed(part(partition), (failure != null) ? failure : new IllegalStateException("no answer"));
+            return;
+        }
+        try {
+            state.answered = accepts(partition, request, changes);
+            if (state.answered) {
+                record(partition, state, changes);
+                completed(partition.queue());
+            }
+            this.problems.over(part(partition));
+            if (state.answered && changes.changes().size() == LedgerRequest.LIMIT) {
+                call(partition, state);
+            }
+        }
+        catch (RuntimeException ex) {
+            state.answered = false;
+            this.problems.failed(part(partition), ex);
+        }
+    }
+
+    private static String part(Partition partition) {
+        return "partition %d of queue '%s'".formatted(partition.index(), partition.queue());
+    }
+
+    /**
+     * Returns whether changes may be recorded: not if the partition belongs to another
+     * journal or the database is older.
+     */
+    private boolean accepts(Partition partition, LedgerRequest request, LedgerChanges changes) {
+        if (!this.age.accepts(partition, request, changes) || this.status.older() != null) {
+            return false;
+        }
+        boolean own = changes.journal().equals(this.age.identity());
+        if (!own && this.status.pairs().foreign(partition.queue())) {
+            logger.error(
+                    "Queue '{}' belongs to journal {} and not to {}, that of this database: nothing of it is relayed "
+                            + "or restored. Connect to the database of that journal, or give the queue to this one",
+                    partition.queue(), changes.journal(), this.age.identity());
+        }
+        return own;
+    }
+
+    private void record(Partition partition, Calls state, LedgerChanges changes) {
+        state.recorded = new ArrayList<>();
+        state.backlog = changes.backlog();
+        // A lower number than before: Redis has lost data without being another server.
+        if (changes.count() <= state.count) {
+            this.recovery.lost(partition.queue());
+        }
+        state.count = changes.count();
+        List<LedgerChange> rows = new ArrayList<>();
+        for (LedgerChange change : changes.changes()) {
+            if (change.entry().kind() == Kind.LOST) {
+                this.recovery.lost(partition, change.entry());
+            }
+            else {
+                rows.add(change);
+            }
+        }
+        if (!rows.isEmpty()) {
+            this.ledger.record(partition, rows);
+            List<LedgerEntry> entries = rows.stream().map(LedgerChange::entry).toList();
+            this.status.addEnded((int) entries.stream().filter((entry) -> entry.kind() == Kind.ENDED).count());
+            state.recorded.addAll(entries);
+        }
+    }
+
+    /** Continues with a queue if the last calls of all its partitions have succeeded. */
+    private void completed(QueueName queue) {
+        long backlog = 0;
+        for (Partition partition : this.queues.getOrDefault(queue, List.of())) {
+            Calls state = this.calls.get(partition);
+            if (state == null || !state.answered) {
+                return;
+            }
+            backlog += state.backlog;
+        }
+        if (this.status.pairs().own(queue)) {
+            this.recovery.lost(queue);
+        }
+        this.status.backlog(queue, backlog);
+        this.recovery.reached(queue);
+    }
+
+    /** Holds the state of the calls of a partition. */
+    private static final class Calls {
+
+        /** Whether the last call has not ended. */
+        private boolean waiting;
+
+        /** Whether the last call that has ended has failed. */
+        private boolean failed;
+
+        /** Whether the last call that has ended was answered with changes. */
+        private boolean answered;
+
+        /** The changes that were recorded, which the next call names. */
+        private List<LedgerEntry> recorded = new ArrayList<>();
+
+        /** How often journals had called the partition at the last answer. */
+        private long count;
+
+        /** How many changes the partition had then that it has not forgotten. */
+        private long backlog;
+
+    }
+
+}

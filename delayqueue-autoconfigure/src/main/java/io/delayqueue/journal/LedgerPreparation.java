@@ -1,0 +1,151 @@
+package io.delayqueue.journal;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+
+import io.delayqueue.QueueName;
+import io.delayqueue.journal.JournalRequest.Operation;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.RevisionPage;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Prepares a queue for a restore, in steps of a page: pauses the queue, and removes the
+ * messages that an older copy of the store holds although they have ended or were
+ * cancelled.
+ * <p>
+ * <strong>Threads.</strong> Confined to that of the reconciler, which does not wait for
+ * the store between two steps.
+ */
+final class LedgerPreparation {
+
+    private static final Logger logger = LoggerFactory.getLogger(LedgerPreparation.class);
+
+    /** Cancels that are read at once. */
+    private static final int PAGE = 1000;
+
+    private final QueueName queue;
+
+    private final JournalTable table;
+
+    private final JournalOffers offers;
+
+    private final LedgerStore store;
+
+    private final RestorePauses pauses;
+
+    private final Executor thread;
+
+    /** The partitions that are not scanned yet, and the cursor in the first of them. */
+    private final Deque<Partition> partitions = new ArrayDeque<>();
+
+    private String cursor = RevisionPage.START;
+
+    /** The revisions of messages that have ended; read once the store holds a message. */
+    private long @Nullable [] ended;
+
+    private long removed;
+
+    private RestoreCursor cancels = RestoreCursor.start(0).nextPart();
+
+    private long failedCancels;
+
+    LedgerPreparation(QueueName queue, JournalTable table, JournalOffers offers, LedgerStore store,
+            RestorePauses pauses, Executor thread) {
+        this.queue = queue;
+        this.table = table;
+        this.offers = offers;
+        this.store = store;
+        this.pauses = pauses;
+        this.thread = thread;
+    }
+
+    /** Starts the first step, and returns the end of the last one. */
+    CompletableFuture<Void> run() {
+        return this.offers.prepared(this.queue)
+            .thenComposeAsync((prepared) -> pause(), this.thread)
+            .thenComposeAsync((paused) -> this.store.partitions(this.queue), this.thread)
+            .thenComposeAsync(this::scan, this.thread)
+            .thenComposeAsync((scanned) -> cancelAgain(), this.thread);
+    }
+
+    private CompletableFuture<Void> pause() {
+        if (!this.table.hasAccepted(this.queue)) {
+            return CompletableFuture.completedFuture(null);
+        }
+        logger.info("Redis may have lost data of queue '{}', which is compared with its journal", this.queue);
+        return this.pauses.begin(this.queue);
+    }
+
+    private CompletableFuture<Void> scan(List<Partition> all) {
+        this.partitions.addAll(all);
+        return Steps.run(this.thread, this::scanPage);
+    }
+
+    private @Nullable CompletableFuture<?> scanPage() {
+        Partition partition = this.partitions.peek();
+        return (partition == null) ? null
+                : this.store.page(partition, this.cursor).thenComposeAsync(this::endAgain, this.thread);
+    }
+
+    /** Removes the messages of a page that have ended. */
+    private CompletableFuture<Void> endAgain(RevisionPage page) {
+        long[] known = this.ended;
+        if (known == null && !page.revisions().isEmpty()) {
+            known = new EndedTable(this.table.database()).revisions(this.queue);
+            this.ended = known;
+        }
+        List<CompletableFuture<?>> calls = new ArrayList<>();
+        long[] revisions = (known != null) ? known : new long[0];
+        page.revisions().forEach((id, revision) -> {
+            if (Arrays.binarySearch(revisions, revision) >= 0) {
+                calls.add(this.offers.endAgain(this.queue, id, revision));
+            }
+        });
+        this.removed += calls.size();
+        this.cursor = page.next();
+        if (this.cursor.equals(RevisionPage.END)) {
+            this.partitions.remove();
+        }
+        return CompletableFuture.allOf(calls.toArray(CompletableFuture[]::new));
+    }
+
+    private CompletableFuture<Void> cancelAgain() {
+        if (this.removed > 0) {
+            logger.warn("Redis has brought back {} messages of queue '{}' that had ended: they were removed again",
+                    this.removed, this.queue);
+        }
+        return Steps.run(this.thread, this::cancelPage).thenRun(() -> {
+            if (this.failedCancels > 0) {
+                throw new IllegalStateException(
+                        "%d cancels of queue '%s' failed".formatted(this.failedCancels, this.queue));
+            }
+        });
+    }
+
+    /** Cancels again what an older copy of the store may have brought back. */
+    private @Nullable CompletableFuture<?> cancelPage() {
+        long begin = System.nanoTime();
+        List<JournalRow> page = this.table.accepted(RestoreSelection.of(List.of(this.queue)), Operation.CANCEL, 0,
+                this.cancels, PAGE);
+        if (page.isEmpty()) {
+            return null;
+        }
+        this.cancels = this.cancels.behind(page.get(page.size() - 1));
+        List<CompletableFuture<?>> calls = page.stream()
+            .<CompletableFuture<?>>map((row) -> this.offers.cancelAgain(row, begin))
+            .toList();
+        return RestoreOffers.ended(calls)
+            .thenRunAsync(() -> this.failedCancels += calls.stream()
+                .filter((call) -> RestoreOffers.failure(call) != null)
+                .count(), this.thread);
+    }
+
+}
