@@ -51,7 +51,9 @@ public final class JournalHealthIndicator extends AbstractHealthIndicator {
         if (older != null) {
             problems.add(older);
         }
-        builder.withDetail("delay", Texts.span(this.status.delay())).withDetail("ended", this.status.backlogs());
+        builder.withDetail("delay", Texts.span(this.status.delay()))
+            .withDetail("ended", this.status.backlogs())
+            .withDetail("restoring", this.status.restoring());
         if (problems.isEmpty()) {
             builder.up();
         }

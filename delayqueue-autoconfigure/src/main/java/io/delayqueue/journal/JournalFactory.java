@@ -68,7 +68,8 @@ public final class JournalFactory {
         LedgerStore held = new LedgerStore(store, offers);
         this.restorer = new JournalRestorer(table, offers, held, this.status, modes);
         this.relay = new JournalRelay(table, offers, held, this.status, publisher);
-        this.reconciler = new JournalReconciler(table, offers, held, this.restorer, this.status, store, restorePause);
+        this.reconciler = new JournalReconciler(table, offers, held, this.restorer, this.status, store, restorePause,
+                publisher);
         this.occurrences = new OccurrenceRows(table, offers, this.reconciler, this.status);
         this.journal = new Journal(table, this.relay, this.reconciler, modes, commandTimeout);
     }

@@ -5,6 +5,7 @@ import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.store.routing.StoreComponents;
@@ -83,7 +84,7 @@ final class JournalReconciler implements SmartLifecycle {
     private volatile boolean running;
 
     JournalReconciler(JournalTable table, JournalOffers offers, LedgerStore store, JournalRestorer restorer,
-            JournalStatus status, StoreComponents components, Duration restorePause) {
+            JournalStatus status, StoreComponents components, Duration restorePause, Consumer<Object> publisher) {
         this.table = table;
         this.handled = new HandledTable(table.database());
         this.ended = new EndedTable(table.database());
@@ -91,7 +92,8 @@ final class JournalReconciler implements SmartLifecycle {
         this.problems = new ReconcilerProblems(status);
         this.age = new DatabaseAge(table.database(), table.node(), components.messages(), status);
         this.recovery = new LedgerRecovery(table, offers, store, restorer, this.problems,
-                new RestorePauses(components.partitions(), restorePause, this.tasks::add), status, this.tasks::add);
+                new RestorePauses(components.partitions(), restorePause, this.tasks::add), status, this.tasks::add,
+                publisher);
         this.partitions = new LedgerPartitions(new LedgerTable(table.database()), this.age, this.recovery, status,
                 this.problems, this.tasks::add);
         this.queues = new LedgerQueues(table, offers, status, this.problems, components.partitions(), this::call,
@@ -164,6 +166,7 @@ final class JournalReconciler implements SmartLifecycle {
         }
         finally {
             this.status.reconcilerStopped();
+            this.status.restoring(Set.of());
             this.status.pairs().stop();
             this.status.compared();
         }

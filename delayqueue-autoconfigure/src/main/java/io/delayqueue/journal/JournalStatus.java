@@ -31,6 +31,8 @@ public final class JournalStatus {
 
     private volatile @Nullable String older;
 
+    private volatile Set<String> restoring = Set.of();
+
     /**
      * When the relay and the reconciler began their last rounds; 0 if they do not run.
      */
@@ -91,6 +93,20 @@ public final class JournalStatus {
     /** Returns the queues that belong to another journal, and are left alone. */
     public Set<String> foreignQueues() {
         return this.pairs.foreign();
+    }
+
+    /**
+     * Returns the queues that this node compares with their rows or restores at the
+     * moment, as it has just started or Redis may have lost data of them. Claims of them
+     * may be held back.
+     */
+    public Set<String> restoring() {
+        return this.restoring;
+    }
+
+    /** Records the queues that are being restored. */
+    void restoring(Set<String> queues) {
+        this.restoring = queues;
     }
 
     /** Returns why requests are not applied now; {@code null} if they are. */

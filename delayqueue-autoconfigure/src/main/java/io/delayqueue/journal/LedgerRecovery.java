@@ -10,9 +10,13 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 
+import io.delayqueue.LedgerRestoredEvent;
 import io.delayqueue.QueueName;
 import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.Partition;
@@ -61,6 +65,8 @@ final class LedgerRecovery {
 
     private final Executor thread;
 
+    private final Consumer<Object> publisher;
+
     /** The queues that are to be prepared, and when, by the monotonic clock. */
     private final Map<QueueName, Long> lost = new HashMap<>();
 
@@ -84,7 +90,8 @@ final class LedgerRecovery {
     private final Map<Partition, LedgerEntry> entries = new HashMap<>();
 
     LedgerRecovery(JournalTable table, JournalOffers offers, LedgerStore store, JournalRestorer restorer,
-            ReconcilerProblems problems, RestorePauses pauses, JournalStatus status, Executor thread) {
+            ReconcilerProblems problems, RestorePauses pauses, JournalStatus status, Executor thread,
+            Consumer<Object> publisher) {
         this.table = table;
         this.offers = offers;
         this.store = store;
@@ -94,6 +101,7 @@ final class LedgerRecovery {
         this.problems = problems;
         this.pauses = pauses;
         this.thread = thread;
+        this.publisher = publisher;
     }
 
     /** Adds a queue of which the store may have lost data. */
@@ -154,6 +162,7 @@ final class LedgerRecovery {
             this.lost.remove(queue);
             this.prepared.remove(queue);
             List.copyOf(this.runs).forEach((run) -> leave(run, queue));
+            report();
             new LedgerPreparation(queue, this.table, this.offers, this.store, this.pauses, this.thread).run()
                 .whenCompleteAsync((done, failure) -> prepared(queue, failure), this.thread);
         }
@@ -175,6 +184,7 @@ final class LedgerRecovery {
             this.prepared.add(queue);
         }
         begin();
+        report();
     }
 
     /** Begins restores, and separates queues of which the store does not answer. */
@@ -286,6 +296,7 @@ final class LedgerRecovery {
         if (report.restored() > 0) {
             logger.warn("Redis had lost messages of queues {}: they were restored from the journal: {}", queues,
                     report);
+            publish(queues, report);
         }
         long time = System.nanoTime() + this.table.claim().toNanos();
         for (QueueName queue : queues) {
@@ -301,8 +312,31 @@ final class LedgerRecovery {
         }
     }
 
+    private void publish(Collection<QueueName> queues, RestoreReport report) {
+        List<String> names = queues.stream().map(QueueName::value).sorted().toList();
+        try {
+            this.publisher.accept(new LedgerRestoredEvent(names, report.restored()));
+        }
+        catch (RuntimeException ex) {
+            logger.error("A listener of LedgerRestoredEvent failed", ex);
+        }
+    }
+
+    /** Reports the queues whose restore is not complete, without repetitions. */
+    private void report() {
+        Set<String> names = new TreeSet<>();
+        Stream.of(this.preparing, this.prepared).flatMap(Set::stream).map(QueueName::value).forEach(names::add);
+        this.runs.stream()
+            .filter(RestoreRun::isFirst)
+            .flatMap((run) -> run.queues().stream())
+            .map(QueueName::value)
+            .forEach(names::add);
+        this.status.restoring(names);
+    }
+
     private Collection<QueueName> abandon(RestoreRun run) {
         this.runs.remove(run);
+        report();
         return run.queues();
     }
 

@@ -5,9 +5,12 @@ import java.util.List;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.LedgerRestoredEvent;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.journal.JournalFactory;
+import io.delayqueue.journal.JournalStatus;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -72,9 +75,15 @@ class RestorePauseTests {
 
         sendTheSecond();
         assertThat(this.shop.shop().handled).isEmpty();
+        JournalStatus status = this.shop.context().getBean(JournalFactory.class).status();
+        await().untilAsserted(() -> assertThat(status.restoring()).containsExactly(ORDERS));
+        assertThat(this.shop.shop().restored).isEmpty();
         this.gate.open();
 
         await().untilAsserted(() -> assertThat(this.shop.shop().handled).containsExactly("first", "second"));
+        await().untilAsserted(() -> assertThat(this.shop.shop().restored)
+            .containsExactly(new LedgerRestoredEvent(List.of(ORDERS), 1)));
+        await().untilAsserted(() -> assertThat(status.restoring()).isEmpty());
         await().untilAsserted(() -> assertThat(layout()).matches(NOT_PAUSED));
     }
 

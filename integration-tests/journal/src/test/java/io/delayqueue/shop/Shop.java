@@ -5,6 +5,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.delayqueue.DelayedListener;
 import io.delayqueue.JournalRequestRefusedEvent;
+import io.delayqueue.LedgerRestoredEvent;
 
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.context.event.EventListener;
@@ -19,9 +20,16 @@ public class Shop {
 
     final List<JournalRequestRefusedEvent> refused = new CopyOnWriteArrayList<>();
 
+    final List<LedgerRestoredEvent> restored = new CopyOnWriteArrayList<>();
+
     @DelayedListener(ORDERS)
     void onOrder(String order) {
         this.handled.add(order);
+    }
+
+    @EventListener
+    void onRestored(LedgerRestoredEvent event) {
+        this.restored.add(event);
     }
 
     @EventListener
