@@ -87,7 +87,7 @@ final class LedgerRecovery {
     private final Set<QueueName> again = new LinkedHashSet<>();
 
     /** The entries of the store that are reported once their queue is restored. */
-    private final Map<Partition, LedgerEntry> entries = new HashMap<>();
+    private final Map<Partition, Set<LedgerEntry>> entries = new HashMap<>();
 
     LedgerRecovery(JournalTable table, JournalOffers offers, LedgerStore store, JournalRestorer restorer,
             ReconcilerProblems problems, RestorePauses pauses, JournalStatus status, Executor thread,
@@ -114,7 +114,7 @@ final class LedgerRecovery {
      * queue is restored.
      */
     void lost(Partition partition, LedgerEntry entry) {
-        if (!entry.equals(this.entries.put(partition, entry))) {
+        if (this.entries.computeIfAbsent(partition, (each) -> new LinkedHashSet<>()).add(entry)) {
             lost(partition.queue());
         }
     }
@@ -128,20 +128,15 @@ final class LedgerRecovery {
         });
     }
 
-    /** Returns the entry of a partition that is not restored yet. */
+    /** Returns the entries of a partition that is not restored yet. */
     List<LedgerEntry> held(Partition partition) {
-        LedgerEntry entry = this.entries.get(partition);
-        return (entry != null && isPending(partition.queue())) ? List.of(entry) : List.of();
+        return isPending(partition.queue()) ? List.copyOf(this.entries.getOrDefault(partition, Set.of())) : List.of();
     }
 
-    /** Removes and returns the entry of a partition that is restored. */
+    /** Removes and returns the entries of a partition that is restored. */
     List<LedgerEntry> restored(Partition partition) {
-        LedgerEntry entry = this.entries.get(partition);
-        if (entry == null || isPending(partition.queue())) {
-            return List.of();
-        }
-        this.entries.remove(partition);
-        return List.of(entry);
+        Set<LedgerEntry> restored = isPending(partition.queue()) ? null : this.entries.remove(partition);
+        return (restored != null) ? List.copyOf(restored) : List.of();
     }
 
     private boolean isPending(QueueName queue) {
