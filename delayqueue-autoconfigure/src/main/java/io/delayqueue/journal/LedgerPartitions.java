@@ -100,10 +100,10 @@ final class LedgerPartitions {
     }
 
     private void call(Partition partition, Calls state) {
-        state.waiting = true;
         state.recorded.addAll(this.recovery.restored(partition));
         LedgerRequest request = this.age.request(List.copyOf(state.recorded), this.recovery.held(partition));
         CompletableFuture<LedgerChanges> answer = this.age.call(partition, request);
+        state.waiting = true;
         answer.whenCompleteAsync((changes, failure) -> ended(partition, state, request, changes, failure), this.thread);
     }
 
@@ -120,13 +120,14 @@ final class LedgerPartitions {
             return;
         }
         try {
-            state.answered = accepts(partition, request, changes);
-            if (state.answered) {
+            boolean accepted = accepts(partition, request, changes);
+            if (accepted) {
                 record(partition, state, changes);
+                state.answered = true;
                 completed(partition.queue());
             }
             this.problems.over(part(partition));
-            if (state.answered && changes.changes().size() == LedgerRequest.LIMIT) {
+            if (accepted && changes.changes().size() == LedgerRequest.LIMIT) {
                 call(partition, state);
             }
         }
@@ -183,16 +184,17 @@ final class LedgerPartitions {
         }
     }
 
-    /** Continues with a queue if the last calls of all its partitions have succeeded. */
+    /**
+     * Continues with a queue if all its partitions have answered since it did so last. So
+     * a loss that each of them notices is known of all when the queue is prepared.
+     */
     private void completed(QueueName queue) {
-        long backlog = 0;
-        for (Partition partition : this.queues.getOrDefault(queue, List.of())) {
-            Calls state = this.calls.get(partition);
-            if (state == null || !state.answered) {
-                return;
-            }
-            backlog += state.backlog;
+        List<Calls> states = this.queues.getOrDefault(queue, List.of()).stream().map(this.calls::get).toList();
+        if (!states.stream().allMatch((state) -> state != null && state.answered)) {
+            return;
         }
+        states.forEach((state) -> state.answered = false);
+        long backlog = states.stream().mapToLong((state) -> state.backlog).sum();
         if (this.status.pairs().own(queue)) {
             this.recovery.lost(queue);
         }
@@ -209,7 +211,7 @@ final class LedgerPartitions {
         /** Whether the last call that has ended has failed. */
         private boolean failed;
 
-        /** Whether the last call that has ended was answered with changes. */
+        /** Whether the last call was answered since all partitions of the queue were. */
         private boolean answered;
 
         /** The changes that were recorded, which the next call names. */

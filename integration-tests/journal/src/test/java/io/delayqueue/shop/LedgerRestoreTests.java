@@ -25,8 +25,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 
 import org.springframework.boot.SpringApplication;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -131,6 +135,34 @@ class LedgerRestoreTests {
         await().untilAsserted(() -> assertThat(this.queue.find(ORDERS, "1")).contains(first));
         await().untilAsserted(() -> assertThat(this.queue.find(ORDERS, "2")).contains(second));
         assertThat(rows()).isEqualTo(2);
+    }
+
+    /** Each partition notices the loss of its queue, which is prepared for all of them. */
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void aQueueOfSeveralPartitionsIsPreparedOnce(CapturedOutput output) {
+        start(ShopDatabase.H2, "--delayqueue.queues.orders.partitions=2");
+        awaitPartitions();
+        this.queue.send(ORDERS, "1", "later", LATER);
+        await().until(() -> jdbc().sql("SELECT COUNT(*) FROM delayqueue_journal WHERE accepted = TRUE")
+            .query(Long.class)
+            .single() == 1);
+
+        redis.commands().flushall();
+
+        await().untilAsserted(() -> assertThat(this.queue.find(ORDERS, "1")).isPresent());
+        awaitPartitions();
+        assertThat(output.getAll().lines()).filteredOn((line) -> line.contains("Redis may have lost data of queue"))
+            .hasSize(1);
+    }
+
+    /** Waits until two partitions are restored and were called since. */
+    private static void awaitPartitions() {
+        for (String partition : List.of(ORDERS, ORDERS + ":1")) {
+            await().until(() -> ShopApplication.calls(redis, partition) > 1);
+            await().until(
+                    () -> redis.commands().zcount("dq:{" + partition + "}:changes", LedgerFaultTests.UNRECORDED) == 0);
+        }
     }
 
     /** P1: no send is lost when Redis loses everything while no node runs. */
