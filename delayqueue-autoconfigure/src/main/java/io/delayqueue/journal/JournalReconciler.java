@@ -21,10 +21,10 @@ import org.springframework.context.SmartLifecycle;
  * which the store has lost data.
  * <p>
  * <strong>Threads.</strong> One thread runs all statements, so the reconciler uses one
- * connection. It does not wait for the store: a round each second starts calls, and each
- * answer is a task of the thread. Tasks run in the order of their arrival, and each does
- * no more than one page of work, so a queue, a partition or a server that does not answer
- * delays no other one.
+ * connection. It does not wait for the store: a round starts calls, a second after the
+ * end of the last one, and each answer is a task of the thread. Tasks run in the order of
+ * their arrival, and each does no more than one page of work, so a queue, a partition or
+ * a server that does not answer delays no other one.
  */
 final class JournalReconciler implements SmartLifecycle {
 
@@ -42,6 +42,8 @@ final class JournalReconciler implements SmartLifecycle {
     // The parts of the work that may fail apart from queues, for the log.
 
     private static final String ROUND = "the rounds of each second";
+
+    private static final String LISTING = "the list of queues";
 
     private static final String SWEEP = "the sweep of overdue messages";
 
@@ -177,8 +179,10 @@ final class JournalReconciler implements SmartLifecycle {
         long now = System.nanoTime();
         long round = this.roundAt - now;
         if (round <= 0) {
-            this.roundAt = now + INTERVAL.toNanos();
-            return () -> attempt(ROUND, this::round);
+            return () -> {
+                attempt(ROUND, this::round);
+                this.roundAt = System.nanoTime() + INTERVAL.toNanos();
+            };
         }
         long sweep = this.overdue ? this.sweep.nextAt() - now : round;
         if (sweep <= 0) {
@@ -200,7 +204,8 @@ final class JournalReconciler implements SmartLifecycle {
     }
 
     private void round() {
-        Set<QueueName> all = this.queues.read();
+        attempt(LISTING, this.queues::read);
+        Set<QueueName> all = this.queues.all();
         this.recovery.retain(all);
         this.partitions.retain(all);
         if (this.age.round(all)) {

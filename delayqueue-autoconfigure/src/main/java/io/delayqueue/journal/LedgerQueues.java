@@ -84,7 +84,7 @@ final class LedgerQueues {
     }
 
     /** Reads the queues that have rows, and records modes, when it is time. */
-    Set<QueueName> read() {
+    void read() {
         boolean all = System.nanoTime() - this.readAt >= 0;
         if (all) {
             this.used.addAll(this.table.queues());
@@ -96,6 +96,10 @@ final class LedgerQueues {
             .filter((queue) -> all || !this.opened.contains(queue) || this.leaving.contains(queue)
                     || this.records.containsKey(queue))
             .forEach(this::record);
+    }
+
+    /** Returns the queues that are to be reconciled. */
+    Set<QueueName> all() {
         return this.used.stream().filter(this::contains).collect(Collectors.toSet());
     }
 
