@@ -69,7 +69,9 @@ final class LedgerPreparation {
 
     /** Starts the first step, and returns the end of the last one. */
     CompletableFuture<Void> run() {
-        return this.offers.prepared(this.queue)
+        return CompletableFuture.runAsync(() -> {
+        }, this.thread)
+            .thenCompose((begun) -> this.offers.prepared(this.queue))
             .thenComposeAsync((prepared) -> pause(), this.thread)
             .thenComposeAsync((paused) -> this.store.partitions(this.queue), this.thread)
             .thenComposeAsync(this::scan, this.thread)

@@ -193,7 +193,7 @@ final class LedgerRecovery {
             List<QueueName> silent = run.silent(COMPANY_LIMIT.toNanos());
             if (!silent.isEmpty()) {
                 this.runs.add(run.split(silent, this.restorer.reader(RestoreSelection.of(silent))));
-                next(run);
+                continueAnswered(run);
             }
         }
     }
@@ -213,39 +213,43 @@ final class LedgerRecovery {
             RestoreRun run = new RestoreRun(queues, first, this.restorer.reader(RestoreSelection.of(queues)),
                     RestoreCursor.start(this.restorer.horizon(queues)));
             this.runs.add(run);
-            this.thread.execute(() -> offer(run));
+            this.thread.execute(() -> step(run, this::offer));
         }
-        catch (RuntimeException ex) {
+        catch (Throwable ex) {
+            queues.forEach((queue) -> fail(queue, ex));
+        }
+    }
+
+    /** Makes a step of a restore. If it fails, all queues are restored again later. */
+    private void step(RestoreRun run, Consumer<RestoreRun> step) {
+        Set<QueueName> queues = run.queues();
+        try {
+            step.accept(run);
+        }
+        catch (Throwable ex) {
+            abandon(run);
             queues.forEach((queue) -> fail(queue, ex));
         }
     }
 
     /** Offers the next page of a restore. */
     private void offer(RestoreRun run) {
-        try {
-            if (this.status.older() != null || run.queues().isEmpty()) {
-                abandon(run).forEach(this::retry);
-                return;
-            }
-            RestorePage page = run.read();
-            Map<QueueName, List<JournalRow>> rows = new LinkedHashMap<>();
-            page.rows()
-                .stream()
-                .filter((row) -> !row.behind() && isRestored(run, row.request().queue()))
-                .forEach((row) -> rows.computeIfAbsent(row.request().queue(), (each) -> new ArrayList<>()).add(row));
-            rows.forEach(
-                    (queue, each) -> await(run, queue, this.restoreOffers.offer(each, page.readAt(), this.thread)));
-            QueueName queue = page.queue();
-            if (queue != null && isRestored(run, queue)) {
-                await(run, queue, this.restoreOffers.offer(queue, page.deadLetters(), page.readAt()));
-            }
-            if (!run.isWaiting()) {
-                next(run);
-            }
+        if (this.status.older() != null || run.queues().isEmpty()) {
+            abandon(run).forEach(this::retry);
+            return;
         }
-        catch (RuntimeException ex) {
-            abandon(run).forEach((queue) -> fail(queue, ex));
+        RestorePage page = run.read();
+        Map<QueueName, List<JournalRow>> rows = new LinkedHashMap<>();
+        page.rows()
+            .stream()
+            .filter((row) -> !row.behind() && isRestored(run, row.request().queue()))
+            .forEach((row) -> rows.computeIfAbsent(row.request().queue(), (each) -> new ArrayList<>()).add(row));
+        rows.forEach((queue, each) -> await(run, queue, this.restoreOffers.offer(each, page.readAt(), this.thread)));
+        QueueName queue = page.queue();
+        if (queue != null && isRestored(run, queue)) {
+            await(run, queue, this.restoreOffers.offer(queue, page.deadLetters(), page.readAt()));
         }
+        continueAnswered(run);
     }
 
     private boolean isRestored(RestoreRun run, QueueName queue) {
@@ -271,19 +275,23 @@ final class LedgerRecovery {
                 run.leave(queue);
                 fail(queue, (failure != null) ? failure : new IllegalStateException("no answer"));
             }
-            if (!run.isWaiting()) {
-                next(run);
-            }
+            continueAnswered(run);
         }
     }
 
-    /** Continues a restore that has the answers to a page. */
+    /** Continues a restore if it has the answers to a page. */
+    private void continueAnswered(RestoreRun run) {
+        if (!run.isWaiting()) {
+            step(run, this::next);
+        }
+    }
+
     private void next(RestoreRun run) {
         if (run.isFirst() && run.hasEndedSoon()) {
             run.queues().stream().filter((queue) -> !run.hasFailed(queue)).forEach(this::resume);
         }
         if (!run.isLast()) {
-            this.thread.execute(() -> offer(run));
+            this.thread.execute(() -> step(run, this::offer));
             return;
         }
         RestoreReport report = run.report();
@@ -312,7 +320,7 @@ final class LedgerRecovery {
         try {
             this.publisher.accept(new LedgerRestoredEvent(names, report.restored()));
         }
-        catch (RuntimeException ex) {
+        catch (RuntimeException | Error ex) {
             logger.error("A listener of LedgerRestoredEvent failed", ex);
         }
     }
@@ -340,8 +348,8 @@ final class LedgerRecovery {
         if (run.contains(queue)) {
             boolean waited = run.isWaiting();
             run.leave(queue);
-            if (waited && !run.isWaiting()) {
-                next(run);
+            if (waited) {
+                continueAnswered(run);
             }
         }
     }
