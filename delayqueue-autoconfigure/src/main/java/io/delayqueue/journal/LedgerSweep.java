@@ -37,11 +37,11 @@ final class LedgerSweep {
     /** The time that each row takes. */
     private static final long ROW_NANOS = 1_000_000;
 
-    /**
-     * How long a message rests that follows another one of its id, or whose queue does
-     * not answer.
-     */
-    private static final Duration REST = Duration.ofSeconds(5);
+    /** How long a message rests that follows another one of its id. */
+    private static final Duration BEHIND_REST = Duration.ofSeconds(5);
+
+    /** How long a message rests whose queue does not answer. */
+    private static final Duration SILENT_REST = Duration.ofMinutes(1);
 
     /**
      * The longest time between two batches while offers of the first are not answered.
@@ -101,8 +101,10 @@ final class LedgerSweep {
         Set<QueueName> paused = queuesOf(found).stream()
             .filter((queue) -> !resting.contains(queue) && isPaused(queue))
             .collect(Collectors.toSet());
-        Predicate<JournalRow> checked = (row) -> !row.behind() && !resting.contains(row.request().queue());
-        List<JournalRow> own = this.table.postpone(found, (row) -> checked.test(row) ? nextCheck(row) : REST, checked);
+        Predicate<JournalRow> answering = (row) -> !resting.contains(row.request().queue());
+        Predicate<JournalRow> checked = (row) -> !row.behind() && answering.test(row);
+        List<JournalRow> own = this.table.postpone(found, (row) -> answering.test(row) ? nextCheck(row) : SILENT_REST,
+                checked);
         List<JournalRow> rows = own.stream()
             .filter((row) -> checked.test(row) && !this.status.isLeftAlone(row.request().queue()))
             .toList();
@@ -155,7 +157,8 @@ final class LedgerSweep {
 
     /** Returns the delay until the check after this one, twice as long as the last. */
     private static Duration nextCheck(JournalRow row) {
-        return JournalOffers.CHECK_DELAY.multipliedBy(1L << Math.min(row.checks(), MAX_DOUBLINGS));
+        return row.behind() ? BEHIND_REST
+                : JournalOffers.CHECK_DELAY.multipliedBy(1L << Math.min(row.checks(), MAX_DOUBLINGS));
     }
 
 }
