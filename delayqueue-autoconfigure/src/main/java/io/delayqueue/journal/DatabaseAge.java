@@ -60,8 +60,8 @@ final class DatabaseAge {
 
     private final JournalStatus status;
 
-    /** The queues of which a partition has answered since the last round. */
-    private final Set<QueueName> reached = new HashSet<>();
+    /** The partitions that have answered since the last round. */
+    private final Set<Partition> reached = new HashSet<>();
 
     private JournalIdentity known = new JournalIdentity("", 0, "");
 
@@ -71,8 +71,8 @@ final class DatabaseAge {
     /** When this node has committed a time last; 0 if it is not the keeper. */
     private long keptAt;
 
-    /** The queue that has shown that the database is older. */
-    private @Nullable QueueName witness;
+    /** The partition that has shown that the database is older. */
+    private @Nullable Partition witness;
 
     private boolean older;
 
@@ -94,7 +94,7 @@ final class DatabaseAge {
      */
     boolean round(Set<QueueName> queues) {
         boolean over = !this.older && this.status.older() != null
-                && (this.reached.contains(this.witness) || !queues.contains(this.witness));
+                && (this.witness == null || this.reached.contains(this.witness));
         if (over) {
             this.status.older(null);
             logger.info("The database of the journal is not older than Redis any more: its queues are restored");
@@ -134,6 +134,13 @@ final class DatabaseAge {
         return this.keptAt != 0 && System.nanoTime() - this.keptAt < KEEPER_LIMIT.toNanos();
     }
 
+    /** Forgets a partition that is not called any more. */
+    void forget(Partition partition) {
+        if (partition.equals(this.witness)) {
+            this.witness = null;
+        }
+    }
+
     /** Calls a partition for changes. Does not wait. */
     CompletableFuture<LedgerChanges> call(Partition partition, LedgerRequest request) {
         return StoreFutures.send(() -> this.store.changes(partition, request));
@@ -160,14 +167,14 @@ final class DatabaseAge {
             // Other nodes commit times too, so only one that is read now can be too
             // early.
             read();
-            if (isBehind(changes) && !isAccepted(partition.queue(), changes.committedAt())) {
+            if (isBehind(changes) && !isAccepted(partition, changes.committedAt())) {
                 return false;
             }
         }
         if (isRefused(request, changes)) {
             return false;
         }
-        this.reached.add(partition.queue());
+        this.reached.add(partition);
         this.status.compared();
         return true;
     }
@@ -184,9 +191,9 @@ final class DatabaseAge {
      * Accepts a database that has lost its last transactions, unless it has lost too much
      * for a failover. Skips the revisions that it would assign again.
      */
-    private boolean isAccepted(QueueName queue, long seen) {
+    private boolean isAccepted(Partition partition, long seen) {
         if (this.known.committedAt() + LedgerRequest.MAX_LOSS.toMillis() < seen) {
-            report(queue, seen, DECIDE);
+            report(partition, seen, DECIDE);
             return false;
         }
         try {
@@ -194,24 +201,24 @@ final class DatabaseAge {
         }
         catch (RuntimeException ex) {
             logger.error("The database of the journal cannot skip revisions", ex);
-            report(queue, seen, RIGHTS);
+            report(partition, seen, RIGHTS);
             return false;
         }
         this.known.commit(this.database, this.known.keeper(), seen + 1);
         logger.warn("The database of the journal has lost its last transactions: the last time that it has committed "
                 + "is {}, and Redis has seen {} in queue '{}'. Messages of the lost transactions that Redis has are "
                 + "handled, and their requests are lost like the other changes of these transactions",
-                Instant.ofEpochMilli(this.known.committedAt()), Instant.ofEpochMilli(seen), queue);
+                Instant.ofEpochMilli(this.known.committedAt()), Instant.ofEpochMilli(seen), partition.queue());
         read();
         return true;
     }
 
-    private void report(QueueName queue, long seen, String cure) {
+    private void report(Partition partition, long seen, String cure) {
         this.older = true;
-        this.witness = queue;
+        this.witness = partition;
         this.status.compared();
         String reason = OLDER.formatted(Instant.ofEpochMilli(this.known.committedAt()), Instant.ofEpochMilli(seen),
-                seen, queue, cure);
+                seen, partition.queue(), cure);
         if (this.status.older(reason)) {
             logger.error(reason);
         }

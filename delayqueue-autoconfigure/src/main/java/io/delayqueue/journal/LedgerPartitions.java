@@ -68,6 +68,7 @@ final class LedgerPartitions {
 
     private void forget(Partition partition) {
         this.calls.remove(partition);
+        this.age.forget(partition);
         this.problems.over(part(partition));
     }
 
