@@ -83,9 +83,6 @@ final class LedgerRecovery {
     /** The queues that are to be restored once more, and when. */
     private final Map<QueueName, Long> repeated = new HashMap<>();
 
-    /** Those of them whose time has come, and that are reached. */
-    private final Set<QueueName> again = new LinkedHashSet<>();
-
     /** The entries of the store that are reported once their queue is restored. */
     private final Map<Partition, Set<LedgerEntry>> entries = new HashMap<>();
 
@@ -151,7 +148,7 @@ final class LedgerRecovery {
     void reached(QueueName queue) {
         if (isTime(this.repeated.get(queue)) && !isPending(queue)) {
             this.repeated.remove(queue);
-            this.again.add(queue);
+            begin(List.of(queue), false);
         }
         if (isTime(this.lost.get(queue)) && this.preparing.add(queue)) {
             this.lost.remove(queue);
@@ -185,10 +182,6 @@ final class LedgerRecovery {
     /** Begins restores, and separates queues of which the store does not answer. */
     void round() {
         begin();
-        if (!this.again.isEmpty()) {
-            begin(List.copyOf(this.again), false);
-            this.again.clear();
-        }
         for (RestoreRun run : List.copyOf(this.runs)) {
             List<QueueName> silent = run.silent(COMPANY_LIMIT.toNanos());
             if (!silent.isEmpty()) {
@@ -308,8 +301,8 @@ final class LedgerRecovery {
                 continue;
             }
             this.problems.over(part(queue));
-            resume(queue);
             if (run.isFirst()) {
+                resume(queue);
                 this.repeated.put(queue, time);
             }
         }

@@ -9,6 +9,7 @@ import java.util.concurrent.Executor;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.store.Pause;
+import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.routing.PartitionLayouts;
 
 /**
@@ -47,15 +48,25 @@ final class RestorePauses {
             return CompletableFuture.completedFuture(null);
         }
         return this.layouts.pauseUnlessPaused(queue, this.limit)
-            .thenAcceptAsync((pause) -> this.pauses.put(queue, pause), this.thread);
+            .thenAcceptAsync((pause) -> add(queue, pause), this.thread);
     }
 
     /** Ends the pause of a queue that was restored, unless it was changed since. */
     CompletableFuture<Void> end(QueueName queue) {
-        return this.pauses.getOrDefault(queue, Optional.empty())
-            .map((pause) -> this.layouts.resume(queue, pause))
-            .orElseGet(() -> CompletableFuture.completedFuture(null))
-            .thenRunAsync(() -> this.pauses.remove(queue), this.thread);
+        Optional<Pause> pause = this.pauses.remove(queue);
+        if (pause == null || pause.isEmpty()) {
+            return CompletableFuture.completedFuture(null);
+        }
+        return StoreFutures.send(() -> this.layouts.resume(queue, pause.get())).whenCompleteAsync((done, failure) -> {
+            if (failure != null) {
+                add(queue, pause);
+            }
+        }, this.thread);
+    }
+
+    /** Records a pause of a queue, unless one is recorded. */
+    private void add(QueueName queue, Optional<Pause> pause) {
+        this.pauses.merge(queue, pause, (one, other) -> one.or(() -> other));
     }
 
 }
