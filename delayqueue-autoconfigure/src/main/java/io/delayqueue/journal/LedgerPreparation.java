@@ -41,6 +41,8 @@ final class LedgerPreparation {
 
     private final RestorePauses pauses;
 
+    private final JournalStatus status;
+
     private final Executor thread;
 
     /** The partitions that are not scanned yet, and the cursor in the first of them. */
@@ -58,12 +60,13 @@ final class LedgerPreparation {
     private long failedCancels;
 
     LedgerPreparation(QueueName queue, JournalTable table, JournalOffers offers, LedgerStore store,
-            RestorePauses pauses, Executor thread) {
+            RestorePauses pauses, JournalStatus status, Executor thread) {
         this.queue = queue;
         this.table = table;
         this.offers = offers;
         this.store = store;
         this.pauses = pauses;
+        this.status = status;
         this.thread = thread;
     }
 
@@ -78,7 +81,15 @@ final class LedgerPreparation {
             .thenComposeAsync((scanned) -> cancelAgain(), this.thread);
     }
 
+    /** Prevents a step if nothing of the queue is to be restored any more. */
+    private void requireRestored() {
+        if (this.status.isLeftAlone(this.queue)) {
+            throw new IllegalStateException("Queue '%s' is not to be restored now".formatted(this.queue));
+        }
+    }
+
     private CompletableFuture<Void> pause() {
+        requireRestored();
         if (!this.table.hasAccepted(this.queue)) {
             return CompletableFuture.completedFuture(null);
         }
@@ -99,6 +110,7 @@ final class LedgerPreparation {
 
     /** Removes the messages of a page that have ended. */
     private CompletableFuture<Void> endAgain(RevisionPage page) {
+        requireRestored();
         long[] known = this.ended;
         if (known == null && !page.revisions().isEmpty()) {
             known = new EndedTable(this.table.database()).revisions(this.queue);
@@ -134,6 +146,7 @@ final class LedgerPreparation {
 
     /** Cancels again what an older copy of the store may have brought back. */
     private @Nullable CompletableFuture<?> cancelPage() {
+        requireRestored();
         long begin = System.nanoTime();
         List<JournalRow> page = this.table.accepted(RestoreSelection.of(List.of(this.queue)), Operation.CANCEL, 0,
                 this.cancels, PAGE);

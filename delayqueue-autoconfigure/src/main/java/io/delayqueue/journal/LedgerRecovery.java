@@ -155,7 +155,8 @@ final class LedgerRecovery {
             this.prepared.remove(queue);
             List.copyOf(this.runs).forEach((run) -> leave(run, queue));
             report();
-            new LedgerPreparation(queue, this.table, this.offers, this.store, this.pauses, this.thread).run()
+            new LedgerPreparation(queue, this.table, this.offers, this.store, this.pauses, this.status, this.thread)
+                .run()
                 .whenCompleteAsync((done, failure) -> prepared(queue, failure), this.thread);
         }
     }
@@ -166,7 +167,10 @@ final class LedgerRecovery {
 
     private void prepared(QueueName queue, @Nullable Throwable failure) {
         this.preparing.remove(queue);
-        if (failure != null) {
+        if (this.status.isLeftAlone(queue)) {
+            retry(queue);
+        }
+        else if (failure != null) {
             fail(queue, failure);
         }
         else {
