@@ -119,9 +119,11 @@ final class LedgerRecovery {
     /** Forgets all queues but some, except for restores in progress. */
     void retain(Set<QueueName> queues) {
         this.repeated.keySet().retainAll(queues);
+        this.entries.keySet().removeIf((partition) -> !queues.contains(partition.queue()));
         List.copyOf(this.lost.keySet()).stream().filter((queue) -> !queues.contains(queue)).forEach((queue) -> {
             this.lost.remove(queue);
             this.problems.over(part(queue));
+            resume(queue);
         });
     }
 
@@ -365,7 +367,8 @@ final class LedgerRecovery {
     }
 
     private void retry(QueueName queue) {
-        this.lost.put(queue, System.nanoTime() + RETRY_DELAY.toNanos());
+        this.lost.merge(queue, System.nanoTime() + RETRY_DELAY.toNanos(),
+                (one, other) -> (one - other <= 0) ? one : other);
     }
 
     private static String part(QueueName queue) {
