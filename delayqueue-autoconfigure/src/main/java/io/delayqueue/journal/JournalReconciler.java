@@ -81,6 +81,9 @@ final class JournalReconciler implements SmartLifecycle {
 
     private long cleanupAt;
 
+    /** Whether a batch of old records is to be deleted by a task. */
+    private boolean deleting;
+
     private @Nullable Thread thread;
 
     private volatile boolean running;
@@ -246,11 +249,15 @@ final class JournalReconciler implements SmartLifecycle {
     private void cleanUp() {
         this.cleanupAt = System.nanoTime() + CLEANUP_INTERVAL.toNanos();
         this.table.endDistantClaims();
-        deleteOld();
+        if (!this.deleting) {
+            deleteOld();
+        }
     }
 
     private void deleteOld() {
-        if (this.handled.deleteOld() | this.ended.deleteOld()) {
+        this.deleting = false;
+        this.deleting = isSweeper() && (this.handled.deleteOld() | this.ended.deleteOld());
+        if (this.deleting) {
             this.tasks.add(() -> attempt(DELETION, this::deleteOld));
         }
     }

@@ -13,6 +13,7 @@ import java.util.stream.Collectors;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.store.Pause;
+import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.routing.PartitionLayouts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -120,8 +121,10 @@ final class LedgerSweep {
     }
 
     private void offer(QueueName queue, List<JournalRow> messages, long begin) {
+        CompletableFuture<RestoreReport> offer = StoreFutures
+            .send(() -> this.restoreOffers.offer(messages, begin, this.thread));
         this.offered.add(queue);
-        this.restoreOffers.offer(messages, begin, this.thread).whenCompleteAsync((report, failure) -> {
+        offer.whenCompleteAsync((report, failure) -> {
             this.offered.remove(queue);
             this.status.addSwept(messages.size());
             log(queue, report, failure);
