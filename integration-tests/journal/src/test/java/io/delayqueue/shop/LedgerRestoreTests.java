@@ -137,7 +137,9 @@ class LedgerRestoreTests {
         assertThat(rows()).isEqualTo(2);
     }
 
-    /** Each partition notices the loss of its queue, which is prepared for all of them. */
+    /**
+     * Each partition notices the loss of its queue, which is prepared for all of them.
+     */
     @Test
     @ExtendWith(OutputCaptureExtension.class)
     void aQueueOfSeveralPartitionsIsPreparedOnce(CapturedOutput output) {
