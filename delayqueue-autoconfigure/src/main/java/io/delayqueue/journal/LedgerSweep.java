@@ -38,8 +38,11 @@ final class LedgerSweep {
     /** The time that each row takes. */
     private static final long ROW_NANOS = 1_000_000;
 
-    /** How long a message rests that follows another one of its id. */
-    private static final Duration BEHIND_REST = Duration.ofSeconds(5);
+    /**
+     * How long a message rests that follows another one of its id, or whose queue has not
+     * answered an offer yet.
+     */
+    private static final Duration SHORT_REST = Duration.ofSeconds(5);
 
     /** How long a message rests whose queue does not answer. */
     private static final Duration SILENT_REST = Duration.ofMinutes(1);
@@ -104,7 +107,7 @@ final class LedgerSweep {
             .collect(Collectors.toSet());
         Predicate<JournalRow> answering = (row) -> !resting.contains(row.request().queue());
         Predicate<JournalRow> checked = (row) -> !row.behind() && answering.test(row);
-        List<JournalRow> own = this.table.postpone(found, (row) -> answering.test(row) ? nextCheck(row) : SILENT_REST,
+        List<JournalRow> own = this.table.postpone(found, (row) -> answering.test(row) ? nextCheck(row) : rest(row),
                 checked);
         List<JournalRow> rows = own.stream()
             .filter((row) -> checked.test(row) && !this.status.isLeftAlone(row.request().queue()))
@@ -158,9 +161,13 @@ final class LedgerSweep {
         return pause != null && !pause.isOver(Instant.ofEpochMilli(this.offers.now(queue)));
     }
 
+    private Duration rest(JournalRow row) {
+        return this.silent.test(row.request().queue()) ? SILENT_REST : SHORT_REST;
+    }
+
     /** Returns the delay until the check after this one, twice as long as the last. */
     private static Duration nextCheck(JournalRow row) {
-        return row.behind() ? BEHIND_REST
+        return row.behind() ? SHORT_REST
                 : JournalOffers.CHECK_DELAY.multipliedBy(1L << Math.min(row.checks(), MAX_DOUBLINGS));
     }
 
