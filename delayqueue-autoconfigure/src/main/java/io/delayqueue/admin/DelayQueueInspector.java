@@ -135,7 +135,7 @@ public interface DelayQueueInspector {
     /**
      * Finds messages and dead letters by the beginning of their ids, part by part. There
      * is no index: all entries of the selection are examined, in steps that keep the
-     * store busy for less than a millisecond each. A part takes about 150 ms, or ends
+     * store busy for about a millisecond each at most. A part takes about 150 ms, or ends
      * with 100 findings. An entry that is there during the whole scan is found at least
      * once; one that changes its place meanwhile may be found twice.
      * @param queue the queue

@@ -76,6 +76,9 @@ final class DatabaseAge {
 
     private boolean older;
 
+    /** Whether the time was earlier at a read than before, and was not compared since. */
+    private boolean earlier;
+
     DatabaseAge(JournalDatabase database, String node, MessageStore store, JournalStatus status) {
         this.database = database;
         this.sequence = new RevisionSequence(database);
@@ -99,13 +102,13 @@ final class DatabaseAge {
             this.status.older(null);
             logger.info("The database of the journal is not older than Redis any more: its queues are restored");
         }
-        if (queues.isEmpty()) {
-            this.status.compared();
-        }
         this.keptAt = isToCommit(queues) && this.known.commit(this.database, this.node, 0) ? System.nanoTime() : 0;
         this.reached.clear();
         this.older = false;
         read();
+        if (queues.isEmpty()) {
+            this.status.compared();
+        }
         return over;
     }
 
@@ -121,6 +124,7 @@ final class DatabaseAge {
         if (read.committedAt() != this.known.committedAt()) {
             this.knownSince = System.nanoTime();
         }
+        this.earlier |= read.committedAt() < this.known.committedAt();
         this.known = read;
     }
 
@@ -132,6 +136,16 @@ final class DatabaseAge {
     /** Returns whether this node does what one node does for all. */
     boolean isKeeper() {
         return this.keptAt != 0 && System.nanoTime() - this.keptAt < KEEPER_LIMIT.toNanos();
+    }
+
+    /**
+     * Returns whether another node is the keeper, and the database has not lost a time
+     * that this node has read.
+     */
+    boolean isKeptByOther() {
+        String keeper = this.known.keeper();
+        return !keeper.isEmpty() && !keeper.equals(this.node) && !this.earlier && this.status.older() == null
+                && System.nanoTime() - this.knownSince < KEEPER_LIMIT.toNanos();
     }
 
     /** Forgets a partition that is not called any more. */
@@ -148,12 +162,13 @@ final class DatabaseAge {
 
     /**
      * Returns a request for changes that names the time of the database.
+     * @param count that of the last answer of the partition; 0 if there was none
      * @param recorded changes that were recorded
      * @param held changes that this node is recording
      */
-    LedgerRequest request(List<LedgerEntry> recorded, List<LedgerEntry> held) {
-        return new LedgerRequest(this.known.identity(), this.known.committedAt(), CHANGE_CLAIM, Offer.VOID_MEMORY,
-                recorded, held);
+    LedgerRequest request(long count, List<LedgerEntry> recorded, List<LedgerEntry> held) {
+        return new LedgerRequest(this.known.identity(), this.known.committedAt(), count, CHANGE_CLAIM,
+                Offer.VOID_MEMORY, recorded, held);
     }
 
     /**
@@ -175,6 +190,7 @@ final class DatabaseAge {
             return false;
         }
         this.reached.add(partition);
+        this.earlier = false;
         this.status.compared();
         return true;
     }

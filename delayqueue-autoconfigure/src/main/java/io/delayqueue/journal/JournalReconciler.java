@@ -24,7 +24,7 @@ import org.springframework.context.SmartLifecycle;
  * connection. It does not wait for the store: a round starts calls, a second after the
  * end of the last one, and each answer is a task of the thread. Tasks run in the order of
  * their arrival, and each does no more than one page of work, so a queue, a partition or
- * a server that does not answer delays no other one.
+ * a server that does not answer delays no other queue.
  */
 final class JournalReconciler implements SmartLifecycle {
 
@@ -247,16 +247,18 @@ final class JournalReconciler implements SmartLifecycle {
 
     /** Deletes old records, a batch at a time. */
     private void cleanUp() {
-        this.cleanupAt = System.nanoTime() + CLEANUP_INTERVAL.toNanos();
         this.table.endDistantClaims();
         if (!this.deleting) {
             deleteOld();
         }
+        this.cleanupAt = System.nanoTime() + CLEANUP_INTERVAL.toNanos();
     }
 
     private void deleteOld() {
         this.deleting = false;
+        this.cleanupAt = System.nanoTime(); // repeats it in the next round if it fails
         this.deleting = isSweeper() && (this.handled.deleteOld() | this.ended.deleteOld());
+        this.cleanupAt = System.nanoTime() + CLEANUP_INTERVAL.toNanos();
         if (this.deleting) {
             this.tasks.add(() -> attempt(DELETION, this::deleteOld));
         }

@@ -1,5 +1,6 @@
 package io.delayqueue.journal;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -7,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.store.LedgerChange;
@@ -24,12 +26,25 @@ import org.slf4j.LoggerFactory;
  * letters. Each partition has one call at a time, and is independent of all others: its
  * next call follows in the round after its answer, or at once if there may be more.
  * <p>
+ * Other nodes call the same partitions. While the keeper of the journal is another node,
+ * and others have called a queue at least every two seconds, this node has recorded all
+ * that it was given, and its calls return nothing new, it calls the queue every 5 to 15
+ * seconds only.
+ * <p>
  * <strong>Threads.</strong> Confined to that of the reconciler, which does not wait for
  * the answers.
  */
 final class LedgerPartitions {
 
     private static final Logger logger = LoggerFactory.getLogger(LedgerPartitions.class);
+
+    /** The shortest and the longest rest. */
+    private static final Duration MIN_REST = Duration.ofSeconds(5);
+
+    private static final Duration MAX_REST = Duration.ofSeconds(15);
+
+    /** How often other nodes call a queue that rests. */
+    private static final Duration OTHER_CALLS = Duration.ofSeconds(2);
 
     private final LedgerTable ledger;
 
@@ -47,6 +62,9 @@ final class LedgerPartitions {
 
     private final Map<Partition, Calls> calls = new HashMap<>();
 
+    /** Until when queues rest, in nanoseconds of the monotonic clock. */
+    private final Map<QueueName, Long> rests = new HashMap<>();
+
     LedgerPartitions(LedgerTable ledger, DatabaseAge age, LedgerRecovery recovery, JournalStatus status,
             ReconcilerProblems problems, Executor thread) {
         this.ledger = ledger;
@@ -60,6 +78,7 @@ final class LedgerPartitions {
     /** Forgets all queues but some. */
     void retain(Set<QueueName> retained) {
         this.queues.keySet().retainAll(retained);
+        this.rests.keySet().retainAll(retained);
         List.copyOf(this.calls.keySet())
             .stream()
             .filter((partition) -> !retained.contains(partition.queue()))
@@ -73,7 +92,8 @@ final class LedgerPartitions {
     }
 
     /**
-     * Calls the partitions of a queue of which the last call has ended.
+     * Calls the partitions of a queue of which the last call has ended, unless the queue
+     * rests.
      * @param partitions all of them; none if they are not known now
      */
     void call(QueueName queue, List<Partition> partitions) {
@@ -83,6 +103,10 @@ final class LedgerPartitions {
         List<Partition> before = this.queues.put(queue, partitions);
         if (before != null && !before.equals(partitions)) {
             before.stream().filter((partition) -> !partitions.contains(partition)).forEach(this::forget);
+            this.rests.remove(queue);
+        }
+        if (isResting(queue)) {
+            return;
         }
         for (Partition partition : partitions) {
             Calls state = this.calls.computeIfAbsent(partition, (each) -> new Calls());
@@ -90,6 +114,18 @@ final class LedgerPartitions {
                 call(partition, state);
             }
         }
+    }
+
+    private boolean isResting(QueueName queue) {
+        Long until = this.rests.get(queue);
+        if (until == null) {
+            return false;
+        }
+        if (this.age.isKeptByOther() && !this.recovery.isConcerned(queue) && System.nanoTime() - until < 0) {
+            return true;
+        }
+        this.rests.remove(queue);
+        return false;
     }
 
     /** Returns whether the last call of a partition of a queue was not answered. */
@@ -102,7 +138,8 @@ final class LedgerPartitions {
 
     private void call(Partition partition, Calls state) {
         state.recorded.addAll(this.recovery.restored(partition));
-        LedgerRequest request = this.age.request(List.copyOf(state.recorded), this.recovery.held(partition));
+        LedgerRequest request = this.age.request(state.count, List.copyOf(state.recorded),
+                this.recovery.held(partition));
         CompletableFuture<LedgerChanges> answer = this.age.call(partition, request);
         state.waiting = true;
         answer.whenCompleteAsync((changes, failure) -> ended(partition, state, request, changes, failure), this.thread);
@@ -123,6 +160,7 @@ final class LedgerPartitions {
         try {
             boolean accepted = accepts(partition, request, changes);
             if (accepted) {
+                state.answered(request, changes);
                 record(partition, state, changes);
                 state.answered = true;
                 completed(partition.queue());
@@ -132,7 +170,7 @@ final class LedgerPartitions {
                 call(partition, state);
             }
         }
-        catch (RuntimeException ex) {
+        catch (RuntimeException | Error ex) {
             state.answered = false;
             this.problems.failed(part(partition), ex);
         }
@@ -162,12 +200,6 @@ final class LedgerPartitions {
 
     private void record(Partition partition, Calls state, LedgerChanges changes) {
         state.recorded = new ArrayList<>();
-        state.backlog = changes.backlog();
-        // A lower number than before: Redis has lost data without being another server.
-        if (changes.count() <= state.count) {
-            this.recovery.lost(partition.queue());
-        }
-        state.count = changes.count();
         List<LedgerChange> rows = new ArrayList<>();
         for (LedgerChange change : changes.changes()) {
             if (change.entry().kind() == Kind.LOST) {
@@ -195,6 +227,10 @@ final class LedgerPartitions {
             return;
         }
         states.forEach((state) -> state.answered = false);
+        if (states.stream().allMatch((state) -> state.idle)) {
+            long rest = ThreadLocalRandom.current().nextLong(MIN_REST.toNanos(), MAX_REST.toNanos());
+            this.rests.put(queue, System.nanoTime() + rest);
+        }
         long backlog = states.stream().mapToLong((state) -> state.backlog).sum();
         if (this.status.pairs().own(queue)) {
             this.recovery.lost(queue);
@@ -221,8 +257,24 @@ final class LedgerPartitions {
         /** How often journals had called the partition at the last answer. */
         private long count;
 
+        /** When that was, in nanoseconds of the monotonic clock. */
+        private long countedAt;
+
         /** How many changes the partition had then that it has not forgotten. */
         private long backlog;
+
+        /** Whether there was nothing to do then, and others call the partition too. */
+        private boolean idle;
+
+        private void answered(LedgerRequest request, LedgerChanges changes) {
+            long now = System.nanoTime();
+            long others = changes.count() - request.count() - 1;
+            boolean called = this.count != 0 && others * OTHER_CALLS.toNanos() >= now - this.countedAt;
+            this.idle = called && request.recorded().isEmpty() && changes.changes().isEmpty();
+            this.count = changes.count();
+            this.countedAt = now;
+            this.backlog = changes.backlog();
+        }
 
     }
 

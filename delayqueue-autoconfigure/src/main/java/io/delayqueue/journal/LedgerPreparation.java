@@ -81,7 +81,7 @@ final class LedgerPreparation {
             .thenComposeAsync((scanned) -> cancelAgain(), this.thread);
     }
 
-    /** Prevents a step if nothing of the queue is to be restored any more. */
+    /** Prevents a step if the queue has become one that is not to be restored. */
     private void requireRestored() {
         if (this.status.isLeftAlone(this.queue)) {
             throw new IllegalStateException("Queue '%s' is not to be restored now".formatted(this.queue));

@@ -118,9 +118,8 @@ final class LedgerQueues {
     }
 
     /**
-     * Records the mode of a queue, unless that is in progress. A queue that is not a
-     * ledger any more is left once its rows are deleted, and what the store has noted
-     * about them.
+     * Records the mode of a queue, unless that is in progress. A former ledger is left
+     * once its rows and the notes of the store about them are deleted.
      */
     void record(QueueName queue) {
         CompletableFuture<?> before = this.records.get(queue);

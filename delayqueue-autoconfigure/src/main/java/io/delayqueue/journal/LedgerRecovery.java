@@ -2,7 +2,6 @@ package io.delayqueue.journal;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -29,7 +28,8 @@ import org.slf4j.LoggerFactory;
  * in steps of a page. Each queue is {@linkplain LedgerPreparation prepared} by itself.
  * Queues that are prepared are restored together: messages that are due soon, in the
  * order of their due times, after which the queues are resumed, and then the others and
- * the dead letters. A queue of which the store does not answer in time goes on by itself.
+ * the dead letters. A queue of which the store does not answer in time continues
+ * separately.
  * <p>
  * Messages are restored once more after the time of a claim: a request may have been
  * applied before the loss, and its row changed only after it was read here.
@@ -83,6 +83,12 @@ final class LedgerRecovery {
     /** The queues that are to be restored once more, and when. */
     private final Map<QueueName, Long> repeated = new HashMap<>();
 
+    /** Those of them that are to be restored once more in the next round, together. */
+    private final Set<QueueName> again = new LinkedHashSet<>();
+
+    /** The messages that were restored of queues whose restore was ended early. */
+    private final Map<QueueName, Long> uncounted = new HashMap<>();
+
     /** The entries of the store that are reported once their queue is restored. */
     private final Map<Partition, Set<LedgerEntry>> entries = new HashMap<>();
 
@@ -119,12 +125,20 @@ final class LedgerRecovery {
     /** Forgets all queues but some, except for restores in progress. */
     void retain(Set<QueueName> queues) {
         this.repeated.keySet().retainAll(queues);
+        this.again.retainAll(queues);
+        this.uncounted.keySet().retainAll(queues);
         this.entries.keySet().removeIf((partition) -> !queues.contains(partition.queue()));
         List.copyOf(this.lost.keySet()).stream().filter((queue) -> !queues.contains(queue)).forEach((queue) -> {
             this.lost.remove(queue);
             this.problems.over(part(queue));
             resume(queue);
         });
+    }
+
+    /** Returns whether a queue is being restored, or is to be restored once more. */
+    boolean isConcerned(QueueName queue) {
+        return isPending(queue) || this.repeated.containsKey(queue) || this.again.contains(queue)
+                || this.entries.keySet().stream().anyMatch((partition) -> partition.queue().equals(queue));
     }
 
     /** Returns the entries of a partition that is not restored yet. */
@@ -150,11 +164,12 @@ final class LedgerRecovery {
     void reached(QueueName queue) {
         if (isTime(this.repeated.get(queue)) && !isPending(queue)) {
             this.repeated.remove(queue);
-            begin(List.of(queue), false);
+            this.again.add(queue);
         }
         if (isTime(this.lost.get(queue)) && this.preparing.add(queue)) {
             this.lost.remove(queue);
             this.prepared.remove(queue);
+            this.again.remove(queue);
             List.copyOf(this.runs).forEach((run) -> leave(run, queue));
             report();
             new LedgerPreparation(queue, this.table, this.offers, this.store, this.pauses, this.status, this.thread)
@@ -188,6 +203,11 @@ final class LedgerRecovery {
     /** Begins restores, and separates queues of which the store does not answer. */
     void round() {
         begin();
+        report();
+        if (!this.again.isEmpty()) {
+            begin(List.copyOf(this.again), false);
+            this.again.clear();
+        }
         for (RestoreRun run : List.copyOf(this.runs)) {
             List<QueueName> silent = run.silent(COMPANY_LIMIT.toNanos());
             if (!silent.isEmpty()) {
@@ -211,6 +231,10 @@ final class LedgerRecovery {
         try {
             RestoreRun run = new RestoreRun(queues, first, this.restorer.reader(RestoreSelection.of(queues)),
                     RestoreCursor.start(this.restorer.horizon(queues)));
+            for (QueueName queue : queues) {
+                Long restored = this.uncounted.remove(queue);
+                run.answered(queue, new RestoreReport((restored != null) ? restored : 0, 0, 0, 0));
+            }
             this.runs.add(run);
             this.thread.execute(() -> step(run, this::offer));
         }
@@ -226,7 +250,8 @@ final class LedgerRecovery {
             step.accept(run);
         }
         catch (Throwable ex) {
-            abandon(run);
+            end(run);
+            queues.forEach((queue) -> leaveEarly(run, queue));
             queues.forEach((queue) -> fail(queue, ex));
         }
     }
@@ -234,7 +259,9 @@ final class LedgerRecovery {
     /** Offers the next page of a restore. */
     private void offer(RestoreRun run) {
         if (this.status.older() != null || run.queues().isEmpty()) {
-            abandon(run).forEach(this::retry);
+            Set<QueueName> queues = end(run);
+            queues.forEach((queue) -> leaveEarly(run, queue));
+            queues.forEach(this::retry);
             return;
         }
         RestorePage page = run.read();
@@ -271,7 +298,7 @@ final class LedgerRecovery {
                 run.answered(queue, report);
             }
             else {
-                run.leave(queue);
+                leaveEarly(run, queue);
                 fail(queue, (failure != null) ? failure : new IllegalStateException("no answer"));
             }
             continueAnswered(run);
@@ -294,7 +321,7 @@ final class LedgerRecovery {
             return;
         }
         RestoreReport report = run.report();
-        Collection<QueueName> queues = abandon(run);
+        Set<QueueName> queues = end(run);
         if (report.restored() > 0) {
             logger.warn("Redis had lost messages of queues {}: they were restored from the journal: {}", queues,
                     report);
@@ -314,7 +341,7 @@ final class LedgerRecovery {
         }
     }
 
-    private void publish(Collection<QueueName> queues, RestoreReport report) {
+    private void publish(Set<QueueName> queues, RestoreReport report) {
         List<String> names = queues.stream().map(QueueName::value).sorted().toList();
         try {
             this.publisher.accept(new LedgerRestoredEvent(names, report.restored()));
@@ -324,10 +351,16 @@ final class LedgerRecovery {
         }
     }
 
-    /** Reports the queues whose restore is not complete, without repetitions. */
+    /**
+     * Reports the queues whose restore is not complete, or waits to be tried again,
+     * without repetitions.
+     */
     private void report() {
         Set<String> names = new TreeSet<>();
-        Stream.of(this.preparing, this.prepared).flatMap(Set::stream).map(QueueName::value).forEach(names::add);
+        Stream.of(this.lost.keySet(), this.preparing, this.prepared)
+            .flatMap(Set::stream)
+            .map(QueueName::value)
+            .forEach(names::add);
         this.runs.stream()
             .filter(RestoreRun::isFirst)
             .flatMap((run) -> run.queues().stream())
@@ -336,17 +369,24 @@ final class LedgerRecovery {
         this.status.restoring(names);
     }
 
-    private Collection<QueueName> abandon(RestoreRun run) {
+    private Set<QueueName> end(RestoreRun run) {
         this.runs.remove(run);
         report();
         return run.queues();
+    }
+
+    private void leaveEarly(RestoreRun run, QueueName queue) {
+        long restored = run.leave(queue);
+        if (restored > 0) {
+            this.uncounted.merge(queue, restored, Long::sum);
+        }
     }
 
     /** Ends the part of a queue in a restore. */
     private void leave(RestoreRun run, QueueName queue) {
         if (run.contains(queue)) {
             boolean waited = run.isWaiting();
-            run.leave(queue);
+            leaveEarly(run, queue);
             if (waited) {
                 continueAnswered(run);
             }

@@ -12,6 +12,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.Pause;
 import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.routing.PartitionLayouts;
@@ -102,9 +103,17 @@ final class LedgerSweep {
         long begin = System.nanoTime();
         List<JournalRow> found = this.table.dueForCheck(JournalTable.BATCH_LIMIT);
         Set<QueueName> resting = queuesOf(found).stream().filter(this::isResting).collect(Collectors.toSet());
-        Set<QueueName> paused = queuesOf(found).stream()
-            .filter((queue) -> !resting.contains(queue) && isPaused(queue))
-            .collect(Collectors.toSet());
+        Set<QueueName> paused = new HashSet<>();
+        for (QueueName queue : queuesOf(found)) {
+            try {
+                if (!resting.contains(queue) && isPaused(queue)) {
+                    paused.add(queue);
+                }
+            }
+            catch (StoreUnavailableException ex) {
+                resting.add(queue);
+            }
+        }
         Predicate<JournalRow> answering = (row) -> !resting.contains(row.request().queue());
         Predicate<JournalRow> checked = (row) -> !row.behind() && answering.test(row);
         List<JournalRow> own = this.table.postpone(found, (row) -> answering.test(row) ? nextCheck(row) : rest(row),

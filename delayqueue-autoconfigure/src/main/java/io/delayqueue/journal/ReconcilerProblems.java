@@ -15,7 +15,7 @@ import org.springframework.transaction.TransactionException;
 /**
  * Records which parts of the reconciler's work fail, such as the calls of a partition,
  * and logs the begin and the end of an outage. An outage begins when a first part fails,
- * and ends when none fails any more. Logs parts that fail in addition once in a while.
+ * and ends when all succeed again. Logs parts that fail in addition once in a while.
  * <p>
  * <strong>Threads.</strong> Confined to that of the reconciler.
  */
@@ -27,7 +27,7 @@ final class ReconcilerProblems {
     private static final Duration LOG_INTERVAL = Duration.ofMinutes(5);
 
     private static final String BEGIN = "The rows of the journal cannot be compared with Redis now, because of {}: {}. "
-            + "Other queues and partitions are not affected; trying again";
+            + "Trying again";
 
     private final JournalStatus status;
 

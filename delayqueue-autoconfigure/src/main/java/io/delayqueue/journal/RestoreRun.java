@@ -103,9 +103,11 @@ final class RestoreRun {
         this.reports.merge(queue, report, RestoreReport::plus);
     }
 
-    void leave(QueueName queue) {
+    /** Removes a queue, and returns how many of its messages were restored. */
+    long leave(QueueName queue) {
         this.offers.remove(queue);
-        this.reports.remove(queue);
+        RestoreReport report = this.reports.remove(queue);
+        return (report != null) ? report.restored() : 0;
     }
 
     boolean hasFailed(QueueName queue) {

@@ -84,7 +84,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
     private final MemoryScheduleStore schedules = new MemoryScheduleStore(this, this.wakeUps, this.records);
 
-    private final Map<Partition, JournalCalls> journals = new ConcurrentHashMap<>();
+    private final Map<Partition, MemoryJournalCalls> journals = new ConcurrentHashMap<>();
 
     private final MemoryQueueRegistry registry = new MemoryQueueRegistry();
 
@@ -216,9 +216,9 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     @Override
     public CompletableFuture<LedgerChanges> changes(Partition partition, LedgerRequest request) {
         return in(partition, (queue, now) -> {
-            JournalCalls calls = this.journals.compute(partition, (key, known) -> (known == null)
-                    ? new JournalCalls(request.journal(), 1, request.committedAt()) : known.after(request));
-            return calls.accepts(request) ? queue.changes(request, calls.count(), calls.committedAt(), now)
+            MemoryJournalCalls calls = this.journals.compute(partition,
+                    (key, known) -> MemoryJournalCalls.after(known, request));
+            return calls.accepts(request) ? queue.changes(request, calls, now)
                     : new LedgerChanges(calls.journal(), calls.count(), calls.committedAt(), 0, List.of());
         });
     }
@@ -464,27 +464,6 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
         private static MemoryScans scans(Partition partition, MemoryQueue queue, long now) {
             return new MemoryScans(queue, partition.queue(), now);
-        }
-
-    }
-
-    /**
-     * Holds the journal of a partition.
-     *
-     * @param journal its identity
-     * @param count how often it has called
-     * @param committedAt the latest time that a call has named
-     */
-    private record JournalCalls(String journal, long count, long committedAt) {
-
-        boolean accepts(LedgerRequest request) {
-            return this.journal.equals(request.journal()) && !request.isOlderThan(this.committedAt);
-        }
-
-        JournalCalls after(LedgerRequest request) {
-            return accepts(request)
-                    ? new JournalCalls(this.journal, this.count + 1, Math.max(this.committedAt, request.committedAt()))
-                    : this;
         }
 
     }

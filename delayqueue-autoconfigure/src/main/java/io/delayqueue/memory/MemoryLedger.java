@@ -159,13 +159,14 @@ final class MemoryLedger {
 
     /**
      * Forgets changes that were recorded, and returns others.
+     * @param calls the calls of the journal, this one included
      * @param values the value of each change; {@code null} if there is nothing to record
      * @param deadLetters the dead letters of the queue
      */
-    LedgerChanges changes(LedgerRequest request, long count, long committedAt, long now,
+    LedgerChanges changes(LedgerRequest request, MemoryJournalCalls calls, long now,
             Function<LedgerEntry, @Nullable LedgerChange> values, Map<String, MemoryDeadLetter> deadLetters) {
         this.hasJournal = true;
-        if (count == 1) {
+        if (calls.lost()) {
             this.open.put(new LedgerEntry(Kind.LOST, now, ""), 0L);
         }
         long forget = now + request.keep().toMillis();
@@ -189,8 +190,8 @@ final class MemoryLedger {
                 changes.add(change);
             }
         }
-        return new LedgerChanges(request.journal(), count, committedAt, this.open.size() + (long) this.recorded.size(),
-                changes);
+        return new LedgerChanges(request.journal(), calls.count(), calls.committedAt(),
+                this.open.size() + (long) this.recorded.size(), changes);
     }
 
     /** Returns the value of a change; {@code null} if there is nothing to record. */

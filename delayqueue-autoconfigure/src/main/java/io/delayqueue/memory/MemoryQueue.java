@@ -436,8 +436,8 @@ final class MemoryQueue {
     }
 
     /** Forgets changes that a journal has recorded, and returns others. */
-    LedgerChanges changes(LedgerRequest request, long count, long committedAt, long now) {
-        return this.ledger.changes(request, count, committedAt, Micros.floorToMillis(now),
+    LedgerChanges changes(LedgerRequest request, MemoryJournalCalls calls, long now) {
+        return this.ledger.changes(request, calls, Micros.floorToMillis(now),
                 (entry) -> MemoryLedger.change(entry, this.messages, this.dead), this.dead);
     }
 

@@ -9,13 +9,15 @@ import java.util.List;
  * @param journal the identity of the journal, without blanks
  * @param committedAt the last time that the journal has committed, in milliseconds since
  * the epoch, on its clock
+ * @param count the count of the caller's last call of the partition; 0 if none was
+ * answered
  * @param claim how long other nodes do not get the returned changes
  * @param keep how long the store remembers an end after its row was deleted
  * @param recorded changes that the journal has recorded
  * @param held changes that other nodes do not get, as the caller goes on recording them
  */
-public record LedgerRequest(String journal, long committedAt, Duration claim, Duration keep, List<LedgerEntry> recorded,
-        List<LedgerEntry> held) {
+public record LedgerRequest(String journal, long committedAt, long count, Duration claim, Duration keep,
+        List<LedgerEntry> recorded, List<LedgerEntry> held) {
 
     /** Maximum number of changes of one call. */
     public static final int LIMIT = 1000;

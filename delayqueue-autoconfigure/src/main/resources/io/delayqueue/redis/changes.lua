@@ -6,8 +6,8 @@
 --
 -- The first call adds an entry to `changes` that remains until a journal has restored the partition, as
 -- the process that does may end before it has. So does the first call on another server than that of the
--- call before: after a restart, or a failover to a replica, data may be lost. Counts the calls, so that
--- a journal notices a loss on the same server: its next call returns a lower number than expected.
+-- call before: after a restart, or a failover to a replica, data may be lost. So does a call that names a
+-- greater count than that here: data was lost on the same server.
 --
 -- The latest time that a journal has committed is kept, so that a database that was restored from a
 -- backup is noticed: its time is earlier.
@@ -21,12 +21,14 @@
 -- ARGV[4]  keep     ms, for which entries are kept after they were recorded
 -- ARGV[5]  time     ms since the epoch, on the journal's clock: the last one that it has committed
 -- ARGV[6]  loss     ms, by which that may be earlier than the latest time of all calls
--- ARGV[7]  held     how many of the entries that follow are still being recorded by the caller
+-- ARGV[7]  seen     the count that the caller's last call returned; 0 if none did
+-- ARGV[8]  held     how many of the entries that follow are still being recorded by the caller
 -- then entries of `changes`: those, and others that were recorded
 --
 -- Returns  { journal, count, time, backlog, entry, value, entry, value, ... }
 --          journal: identity of the journal to which the partition belongs; if that is not the
---          caller's, nothing was changed; count: of calls, this one included; time: the latest
+--          caller's, nothing was changed; count: of calls, this one included, which goes on from
+--          the greatest that one has named; time: the latest
 --          one of all calls; if the caller's is earlier by more than the loss, nothing was changed;
 --          backlog: how many entries there are; value: of a failure 'failures due', due '' while it is leased; of a
 --          dead letter its content, '' if it is gone; else ''
@@ -40,10 +42,10 @@ local identity, count, time, server = string.match(redis.call('GET', JOURNAL) or
 if identity and (identity ~= ARGV[1] or tonumber(time) > ARGV[5] + ARGV[6]) then
   return { identity, tonumber(count), tonumber(time), 0 }
 end
-local limit, forget = tonumber(ARGV[2]), to_digits(-now_ms - ARGV[4])
+local limit, seen, forget = tonumber(ARGV[2]), tonumber(ARGV[7]), to_digits(-now_ms - ARGV[4])
 redis.call('ZREM', CHANGES, PROBE)
-local first = 8 + ARGV[7]
-for i = 8, first - 1 do redis.call('ZADD', CHANGES, 'XX', to_digits(now_ms + ARGV[3]), ARGV[i]) end
+local first = 9 + ARGV[8]
+for i = 9, first - 1 do redis.call('ZADD', CHANGES, 'XX', to_digits(now_ms + ARGV[3]), ARGV[i]) end
 for i = first, #ARGV do
   local entry = ARGV[i]
   local kind, revision, name = string.match(entry, '^(%a?)(%d+) (.*)$')
@@ -81,10 +83,10 @@ local function server_id()
 end
 
 local server_now = server_id()
-if not identity or server_now ~= '' and server ~= '' and server_now ~= server then
+if not identity or tonumber(count) < seen or server_now ~= '' and server ~= '' and server_now ~= server then
   redis.call('ZADD', CHANGES, '0', 'L' .. to_digits(now_ms) .. ' ')
 end
-count, time = (count or 0) + 1, math.max(time or 0, ARGV[5])
+count, time = math.max(count or 0, seen) + 1, math.max(time or 0, ARGV[5])
 local reply, bytes = { ARGV[1], count, time, 0 }, 0
 for _, entry in ipairs(redis.call('ZRANGE', CHANGES, '0', to_digits(now_ms), 'BYSCORE', 'LIMIT', 0, limit)) do
   local value = value_of(string.match(entry, '^(%a?)(%d+) (.*)$'))

@@ -135,8 +135,8 @@ public final class ScriptArguments {
     public static byte[][] ofChanges(LedgerRequest request) {
         List<byte[]> arguments = new ArrayList<>(List.of(bytes(request.journal()), bytes(LedgerRequest.LIMIT),
                 bytes(DueTime.ceilToMillis(request.claim())), bytes(DueTime.ceilToMillis(request.keep())),
-                bytes(request.committedAt()), bytes(LedgerRequest.MAX_LOSS.toMillis())));
-        arguments.add(bytes(request.held().size()));
+                bytes(request.committedAt()), bytes(LedgerRequest.MAX_LOSS.toMillis()), bytes(request.count()),
+                bytes(request.held().size())));
         Stream.concat(request.held().stream(), request.recorded().stream())
             .forEach((entry) -> arguments.add(bytesOfName(entry.kindAndRevision() + " " + entry.name())));
         return arguments.toArray(byte[][]::new);

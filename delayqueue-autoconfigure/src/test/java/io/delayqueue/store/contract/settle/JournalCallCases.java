@@ -74,6 +74,28 @@ public abstract class JournalCallCases extends StoreCases {
         assertThat(restored.backlog()).isZero();
     }
 
+    /** P1: data that the same server has lost are noticed by one node, which may end. */
+    @Test
+    void aPartitionIsLostIfACallNamesAGreaterCountThanItsOwn() {
+        this.dq.restored(JOURNAL);
+        long count = this.dq.changesAfter(JOURNAL, 0).count();
+        assertThat(this.dq.changesAfter(JOURNAL, count)).satisfies((changes) -> {
+            assertThat(changes.count()).isEqualTo(count + 1);
+            assertThat(changes.entries()).isEmpty();
+        });
+
+        LedgerChanges lost = this.dq.changesAfter(JOURNAL, count + 10);
+
+        assertThat(lost.count()).isEqualTo(count + 11);
+        assertThat(lost.entries()).extracting(LedgerEntry::kind).containsExactly(Kind.LOST);
+        LedgerChanges other = this.dq.changesAfter(JOURNAL, count + 9);
+        assertThat(other.count()).isEqualTo(count + 12);
+        assertThat(other.entries()).isEmpty();
+        this.dq.advance(LEASE.plusSeconds(1));
+        assertThat(this.dq.changesAfter(JOURNAL, count + 12).entries()).isEqualTo(lost.entries());
+        this.dq.changes(JOURNAL, lost.entries().get(0));
+    }
+
     /** P1: nothing is returned to a database that was restored from a backup. */
     @Test
     void aJournalThatIsOlderThanTheStoreIsRejected() {

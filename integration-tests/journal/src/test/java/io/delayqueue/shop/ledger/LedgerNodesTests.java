@@ -18,6 +18,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 
 import org.springframework.dao.DataAccessException;
 
@@ -80,6 +81,34 @@ class LedgerNodesTests {
 
             await().atMost(PATIENCE)
                 .untilAsserted(() -> assertThat((first ? other : this.shop).swept()).isEqualTo(500));
+        }
+    }
+
+    /**
+     * P1: nodes leave the calls to the keeper while it calls, so idle calls do not grow
+     * with the nodes; when it has ended, they notice a loss themselves.
+     */
+    @Test
+    void nodesCallAQueueRarelyWhileTheKeeperDoes() {
+        String url = ShopDatabase.H2.url();
+        this.shop = ShopApplication.start(redis, url);
+        this.shop.queue().send(QUEUE, "content", LATER);
+        await().untilAsserted(() -> assertThat(
+                this.shop.jdbc().sql("SELECT keeper FROM delayqueue_journal_identity").query(String.class).single())
+            .isNotEmpty());
+        try (ShopApplication second = ShopApplication.start(redis, url);
+                ShopApplication third = ShopApplication.start(redis, url)) {
+            List.of(second, third).forEach((node) -> node.queue().send(QUEUE, "content", LATER));
+            CallRate rate = new CallRate();
+            await().atMost(PATIENCE.multipliedBy(2))
+                .pollInterval(Duration.ofSeconds(10))
+                .untilAsserted(() -> assertThat(rate.next()).isLessThan(2));
+
+            this.shop.reconciler().stop();
+            redis.commands().flushall();
+
+            await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(redis.commands().hlen("dq:{" + QUEUE + "}:messages")).isEqualTo(3));
         }
     }
 
@@ -148,6 +177,24 @@ class LedgerNodesTests {
         assertThat(this.shop.queue().send(QUEUE, "next", "content", LATER).outcome()).isEqualTo(SendOutcome.SCHEDULED);
         assertThat(this.shop.rows()).isOne();
         assertThat(this.shop.queue().statistics(QUEUE).scheduled()).isOne();
+    }
+
+    /** Measures how often all nodes call the queue in a second. */
+    private static final class CallRate {
+
+        private long calls;
+
+        private long at = System.nanoTime();
+
+        private double next() {
+            long now = System.nanoTime();
+            long total = ShopApplication.calls(redis, QUEUE);
+            double rate = (total - this.calls) * 1e9 / (now - this.at);
+            this.calls = total;
+            this.at = now;
+            return rate;
+        }
+
     }
 
 }
