@@ -111,7 +111,7 @@ public final class QuartzSource extends JdbcSource {
         TreeSet<Instant> due = new TreeSet<>();
         schedules.forEach((trigger) -> due.add(Instant.ofEpochMilli(trigger.trigger().due())));
         Database.query(connection, (row) -> addAll(due, instant(row, 1), instant(row, 2)),
-                sql("SELECT MIN(t.NEXT_FIRE_TIME), MAX(t.NEXT_FIRE_TIME) " + JOINED + "AND " + ONCE), name, queue);
+                sql("SELECT MIN(t.NEXT_FIRE_TIME), MAX(t.NEXT_FIRE_TIME) " + WAITING), name, queue);
         return new TakenRows.Waiting(((once != null) ? once : 0) + schedules.size(), due.isEmpty() ? null : due.first(),
                 due.isEmpty() ? null : due.last(), left, schedules.size());
     }
@@ -141,14 +141,13 @@ public final class QuartzSource extends JdbcSource {
             List<SourceEntry> entries = new ArrayList<>();
             Database
                 .query(connection, QuartzTrigger::read,
-                        sql(QuartzTrigger.COLUMNS + JOINED + "AND " + ONCE
-                                + " ORDER BY t.TRIGGER_NAME, t.TRIGGER_GROUP")
+                        sql(QuartzTrigger.COLUMNS + WAITING + " ORDER BY t.TRIGGER_NAME, t.TRIGGER_GROUP")
                                 + Database.limit(connection, offset, limit),
                         scheduler(connection), queue)
                 .forEach((trigger) -> entries.add(trigger.entry(Integer.toString(entries.size() + 1))));
             if (entries.size() < limit) {
                 long once = Database
-                    .query(connection, (row) -> row.getLong(1), sql("SELECT COUNT(*) " + JOINED + "AND " + ONCE),
+                    .query(connection, (row) -> row.getLong(1), sql("SELECT COUNT(*) " + WAITING),
                             scheduler(connection), queue)
                     .get(0);
                 this.cron.movable(this.cron.all(connection, scheduler(connection), queue))
