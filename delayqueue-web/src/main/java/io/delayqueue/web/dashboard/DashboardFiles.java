@@ -23,8 +23,8 @@ import org.springframework.web.servlet.function.ServerResponse;
  * requested path never becomes the name of a file. The page requests them below
  * {@code files/} and a version that depends on the content of all, so that browsers keep
  * them without asking again. Another version, as from a node before or after an update,
- * is answered with the files of this node, which browsers then check each time.
- * Thread-safe.
+ * is answered with the files of this node, which browsers then check each time; a page
+ * that mixes both may have to be reloaded. Thread-safe.
  */
 final class DashboardFiles {
 

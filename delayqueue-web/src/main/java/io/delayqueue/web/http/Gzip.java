@@ -29,7 +29,7 @@ public final class Gzip {
 
     /** Returns the content as small as gzip makes it. */
     public static byte[] compressed(byte[] content) {
-        return compressed(content, Deflater.DEFAULT_COMPRESSION);
+        return compressed(content, Deflater.BEST_COMPRESSION);
     }
 
     static byte[] compressed(byte[] content, int level) {

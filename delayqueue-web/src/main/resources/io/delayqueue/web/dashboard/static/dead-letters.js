@@ -261,7 +261,7 @@ function actions(queue) {
   }
   const chosen = [...state.page.chosen];
   return html`<div class="bar" role="group" aria-label="Actions">
-    ${Object.entries(DOING).map(([doing, how]) => html`<button type="button" class=${doing === 'purge' ? 'risky' : nothing} ?disabled=${chosen.length === 0} @click=${() => askSome(queue, doing, chosen)}>${how.verb}${chosen.length > 0 ? ` (${count(chosen.length)})` : ''} …</button>`)}
+    ${Object.entries(DOING).map(([doing, how]) => html`<button type="button" class=${how.danger ? 'risky' : nothing} ?disabled=${chosen.length === 0} @click=${() => askSome(queue, doing, chosen)}>${how.verb}${chosen.length > 0 ? ` (${count(chosen.length)})` : ''} …</button>`)}
     <span class="gap"></span>
     ${Object.entries(DOING).map(([doing, how]) => html`<button type="button" @click=${() => askAll(queue, doing)}>${how.verb}: all matching …</button>`)}
   </div>`;
@@ -288,7 +288,7 @@ function causes(queue, grouped) {
   return html`<section aria-labelledby="causes"><h2 id="causes">Causes</h2>
     <p class="note">${grouped.complete ? '' : html`The latest ${count(grouped.examined)} dead letters. `}Numbers and identifiers in the messages are shown as #.${grouped.masked ? ' Messages are hidden: the authority DELAYQUEUE_PAYLOAD is required to read them.' : ''}</p>
     <div class="scroll" tabindex="0" role="group" aria-labelledby="causes"><table><caption class="unseen">Causes of dead letters, the most frequent first</caption>
-      <thead><tr><th scope="col">Cause</th><th scope="col" class="number">Dead letters</th><th scope="col">First</th><th scope="col">Last</th><th scope="col"><span class="unseen">List</span></th>${may('OPERATE') ? html`<th scope="col"><span class="unseen">Actions</span></th>` : nothing}</tr></thead>
+      <thead><tr><th scope="col">Cause</th><th scope="col" class="number">Dead letters</th><th scope="col">First</th><th scope="col">Last</th><th scope="col"><span class="unseen">Latest</span></th>${may('OPERATE') ? html`<th scope="col"><span class="unseen">Actions</span></th>` : nothing}</tr></thead>
       <tbody>${repeat(grouped.causes, (one) => one.causeGroup, (one) => html`<tr>
         <th scope="row" class="cause"><a href=${link('queues', queue, 'dead-letters', { causeGroup: one.causeGroup })}>${brief(one.text)}</a></th>
         <td class="number" data-label="Dead letters">${count(one.count)}</td>

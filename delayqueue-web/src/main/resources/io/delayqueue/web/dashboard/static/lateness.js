@@ -2,7 +2,7 @@
 
 import { html, nothing } from './lib/lit-html.js';
 import { count, duration, plural } from './format.js';
-import { state } from './store.js';
+import { now, state } from './store.js';
 import { link } from './address.js';
 import { name } from './frame.js';
 
@@ -16,6 +16,12 @@ export function latenessOf(queue) {
 
 export function isLate(queue) {
   return latenessOf(queue) > state.overview.objectiveMillis;
+}
+
+/** Returns whether a message is later than the objective; one of a paused queue is not late. */
+export function isMessageLate(queue, dueAt) {
+  const paused = state.overview.queues.find((one) => one.queue === queue)?.paused;
+  return !paused && now() - Date.parse(dueAt) > state.overview.objectiveMillis;
 }
 
 /** Returns whether a queue is late only by the handlers that have started: its oldest due message is not late. */

@@ -117,12 +117,16 @@ async function refresh() {
   try {
     // Side by side, so that a view waits for its own data only. A failure waits for both, so that requests do not pile up.
     const overview = readOverview();
-    const answers = await Promise.allSettled([overview, PAGES[route.page].load?.(route, overview)]);
+    const answers = await Promise.allSettled([overview, PAGES[route.page].load?.(route, overview)?.then(changed)]);
     const failed = answers.find(({ status }) => status === 'rejected');
     if (failed) {
       throw failed.reason;
     }
     pause = FASTEST;
+    if (route === state.route) {
+      state.failure = null;
+      state.failingSince = null;
+    }
   }
   catch (failure) {
     if (route === state.route) {

@@ -10,6 +10,7 @@ import { copying } from './copy.js';
 import { askMessages } from './queue.js';
 import { scheduleOf } from './occurrence.js';
 import { alertsOf } from './alerts.js';
+import { isMessageLate } from './lateness.js';
 import { loadTransitions, transitions } from './transitions.js';
 
 export async function loadMessage(route, overview) {
@@ -69,7 +70,7 @@ export function messagePage() {
     ${facts([
     ['Schedule', scheduleOf(id) && html`<a href=${link('queues', queue, 'schedules', scheduleOf(id))}>${name(scheduleOf(id))}</a>`],
     ['State', gone ? 'gone' : message.state === 'LEASED' ? 'in flight' : 'waiting'],
-    ['Due', message.dueAt && html`${time(message.dueAt)} <strong class=${`countdown line${!gone && message.state !== 'LEASED' && Date.parse(message.dueAt) < now() ? ' late' : ''}`}>${gone ? '' : due}</strong>`],
+    ['Due', message.dueAt && html`${time(message.dueAt)} <strong class=${`countdown line${!gone && message.state !== 'LEASED' && isMessageLate(queue, message.dueAt) ? ' late' : ''}`}>${gone ? '' : due}</strong>`],
     ['Leased until', message.leasedUntil && html`${time(message.leasedUntil)} <span class="soft">unless renewed</span>`],
     ['Expires', message.expiresAt && time(message.expiresAt)],
     ['Priority', message.priority],

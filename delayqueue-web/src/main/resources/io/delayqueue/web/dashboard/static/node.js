@@ -10,10 +10,11 @@ import { overrideActions, overrideState, wantedFor } from './overrides.js';
 import { stateTag } from './nodes.js';
 import { loadStacks, stacksSection } from './stacks.js';
 
-export async function loadNode(route) {
+export async function loadNode(route, overview) {
   const view = state.page;
   try {
     const node = await ask('GET', `nodes/${encodeURIComponent(route.node)}`);
+    await overview; // names the authorities
     const stacks = await loadStacks(node);
     Object.assign(view, { node, stacks, gone: false });
   }

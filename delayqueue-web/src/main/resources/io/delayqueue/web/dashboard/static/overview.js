@@ -5,7 +5,7 @@ import { repeat } from './lib/directives/repeat.js';
 import { count, duration, named, plural } from './format.js';
 import { changed, state } from './store.js';
 import { link, showQuery } from './address.js';
-import { loading, name, time, title, until } from './frame.js';
+import { name, time, title, until } from './frame.js';
 import { alertSummary, NO_CONSUMER } from './alerts.js';
 import { isLate, isLateByHandlers, latenessTile } from './lateness.js';
 import { nextHourOfAll } from './next-hour.js';
@@ -124,9 +124,6 @@ function unreadable() {
 }
 
 export function overviewPage() {
-  if (!state.overview) {
-    return html`${title('Queues')}${loading()}`;
-  }
   const all = rows();
   const view = state.page;
   const some = all.slice(0, view.shownRows);

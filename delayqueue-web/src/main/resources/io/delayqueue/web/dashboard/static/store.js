@@ -133,8 +133,6 @@ export async function exists(queue) {
 /** Adds a response to the history that the plots show, which begins when the page is opened. */
 export function remember(overview) {
   state.overview = overview;
-  state.failure = null;
-  state.failingSince = null;
   state.outage = null;
   // Without queues the time of Redis is unknown.
   state.skew = overview.queues.length > 0 ? Date.parse(overview.now) - Date.now() : 0;
