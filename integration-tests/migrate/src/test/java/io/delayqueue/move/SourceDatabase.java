@@ -42,7 +42,7 @@ enum SourceDatabase {
 
         @Override
         String newUrl() {
-            return "jdbc:h2:tcp://127.0.0.1:%d/mem:source-%d;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=10000"
+            return "jdbc:h2:tcp://127.0.0.1:%d/mem:source-%d;DB_CLOSE_DELAY=-1;LOCK_TIMEOUT=60000"
                 .formatted(h2().getPort(), next.incrementAndGet());
         }
 
