@@ -231,7 +231,7 @@ final class JournalReconciler implements SmartLifecycle {
 
     private void call(QueueName queue) {
         if (!this.age.identity().isEmpty() && this.queues.contains(queue)) {
-            this.partitions.call(queue, this.queues.partitions(queue));
+            this.partitions.call(queue, this.queues.partitions(queue), this.queues.isLeaving(queue));
         }
     }
 

@@ -95,8 +95,10 @@ final class LedgerPartitions {
      * Calls the partitions of a queue of which the last call has ended, unless the queue
      * rests.
      * @param partitions all of them; none if they are not known now
+     * @param leaving whether the queue is a former ledger; it does not rest, since it is
+     * left once its partitions have no changes
      */
-    void call(QueueName queue, List<Partition> partitions) {
+    void call(QueueName queue, List<Partition> partitions, boolean leaving) {
         if (partitions.isEmpty()) {
             return;
         }
@@ -105,7 +107,7 @@ final class LedgerPartitions {
             before.stream().filter((partition) -> !partitions.contains(partition)).forEach(this::forget);
             this.rests.remove(queue);
         }
-        if (isResting(queue)) {
+        if (!leaving && isResting(queue)) {
             return;
         }
         for (Partition partition : partitions) {

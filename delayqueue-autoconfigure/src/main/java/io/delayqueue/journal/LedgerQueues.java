@@ -108,6 +108,11 @@ final class LedgerQueues {
         return this.offers.isLedger(queue) || this.leaving.contains(queue);
     }
 
+    /** Returns whether a queue is a former ledger that has rows. */
+    boolean isLeaving(QueueName queue) {
+        return this.leaving.contains(queue);
+    }
+
     /** Returns the partitions of a queue; none until its layout was read. */
     List<Partition> partitions(QueueName queue) {
         if (!this.opened.contains(queue)) {
