@@ -167,6 +167,16 @@ final class ClaimScheduler {
                     .thenApply((claim) -> new Answer(claim, this.context.now())));
     }
 
+    /**
+     * Returns whether to claim although the answer to a claim is pending: if the last one
+     * left due messages behind, and permits for a full claim are free.
+     */
+    boolean overlaps() {
+        return this.claimLimit == MessageStore.BATCH_LIMIT && !this.binding.handler().isBatch()
+                && this.binding.handler().claimLimit() >= MessageStore.BATCH_LIMIT && this.schedule.isBehind()
+                && !this.limiter.isShared() && this.limiter.hasCapacityFor(MessageStore.BATCH_LIMIT);
+    }
+
     private long nextAt() {
         long next = Math.max(this.schedule.nextAt(), this.notBefore);
         Duration unavailable = this.binding.handler().untilAvailable();

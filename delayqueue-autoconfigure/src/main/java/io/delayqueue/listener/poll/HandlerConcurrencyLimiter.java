@@ -42,8 +42,8 @@ public final class HandlerConcurrencyLimiter {
     /** The longest wait for a thread before its start counts as dropped. */
     private static final Duration MAX_START_TIME = Duration.ofSeconds(30);
 
-    /** The maximum prefetch: one batch waits here while the next one is claimed. */
-    private static final int MAX_PREFETCH = 2 * MessageStore.BATCH_LIMIT;
+    /** The maximum prefetch: one batch waits here while the next two are claimed. */
+    private static final int MAX_PREFETCH = 3 * MessageStore.BATCH_LIMIT;
 
     private static final long MIN_SAMPLE = Duration.ofMillis(2).toNanos();
 
@@ -366,6 +366,11 @@ public final class HandlerConcurrencyLimiter {
     boolean hasCapacity() {
         int prefetch = prefetch();
         return this.reserved.get() < this.concurrency + prefetch && (prefetch == 0 || needsMore());
+    }
+
+    /** Returns whether that many permits are free. */
+    boolean hasCapacityFor(int permits) {
+        return this.reserved.get() + permits <= this.concurrency + prefetch();
     }
 
     boolean isStalled() {

@@ -1,7 +1,9 @@
 package io.delayqueue.listener.poll;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
@@ -22,7 +24,8 @@ import org.slf4j.LoggerFactory;
  * than {@link HandlerConcurrencyLimiter} allows. Messages that wait there too long,
  * because handlers have become slow, are released. Handled messages wait a few
  * milliseconds for others; one call acknowledges them, sent back to back with a claim if
- * one is due.
+ * one is due. While due messages are left behind, a second pair of calls is sent before
+ * the first is answered.
  * <p>
  * <strong>Threads.</strong> The loop has no thread. Its iterations run one at a time, on
  * the thread of the event that causes them: the timer, a wake-up, an answer of the store,
@@ -59,7 +62,8 @@ public final class PollLoop {
 
     private final CompletableFuture<Void> end = new CompletableFuture<>();
 
-    private @Nullable PendingCalls pending;
+    /** The calls without a processed answer, in the order in which they were sent. */
+    private final Deque<PendingCalls> pending = new ArrayDeque<>();
 
     /** Completes when the last release of messages has completed. */
     private CompletableFuture<?> released = CompletableFuture.completedFuture(null);
@@ -137,7 +141,7 @@ public final class PollLoop {
 
     /** Returns how long ago the last iteration was, and whether there is work. */
     public PollLoopStatus status() {
-        boolean idle = this.scheduler.isIdle() && this.pending == null && this.acknowledgements.isEmpty();
+        boolean idle = this.scheduler.isIdle() && this.pending.isEmpty() && this.acknowledgements.isEmpty();
         return new PollLoopStatus(this.binding.partition(), this.scheduler.sinceLastIteration(),
                 this.context.settings().safetyPoll(), idle, this.claims.inFlight());
     }
@@ -180,14 +184,17 @@ public final class PollLoop {
             if (this.ended) {
                 return null;
             }
-            PendingCalls calls = (this.pending != null) ? this.pending : send();
+            if (this.pending.isEmpty() || overlaps()) {
+                send();
+            }
+            PendingCalls calls = this.pending.peek();
             if (calls == null) {
                 return this.stopped ? drain() : untilNext();
             }
             if (!calls.answers().isDone()) {
                 return this.claims.untilCapacityReturned(calls.claim());
             }
-            this.pending = null;
+            this.pending.remove();
             Duration backoff = onAnswers(calls);
             if (this.stopped) {
                 return (backoff != null) ? Nanos.shorter(backoff, untilDeadline()) : Duration.ZERO;
@@ -204,10 +211,16 @@ public final class PollLoop {
         }
     }
 
-    /** Sends due acknowledgements and claims; {@code null} if there are none. */
-    private @Nullable PendingCalls send() {
+    /** Returns whether to send calls although the answers to others are pending. */
+    private boolean overlaps() {
+        return this.pending.size() == 1 && !this.pending.element().answers().isDone() && !this.paused && !this.stopped
+                && this.claims.overlaps();
+    }
+
+    /** Sends due acknowledgements and claims. */
+    private void send() {
         if (this.stopped && !beginDrain()) {
-            return null;
+            return;
         }
         if (this.limiter.isStalled()) {
             this.limiter.forgetDroppedStart();
@@ -219,15 +232,14 @@ public final class PollLoop {
         List<AcknowledgementBatcher.Sent> sent = ripe ? this.acknowledgements.send() : List.of();
         ClaimScheduler.Sent claim = beginClaim();
         if (sent.isEmpty() && claim == null) {
-            return null;
+            return;
         }
         PendingCalls calls = new PendingCalls(sent, claim);
-        this.pending = calls;
+        this.pending.add(calls);
         if (!calls.answers().isDone()) {
             this.claims.answersPending();
             calls.answers().whenComplete((done, ex) -> this.scheduler.requestIteration());
         }
-        return calls;
     }
 
     private ClaimScheduler.@Nullable Sent beginClaim() {

@@ -122,6 +122,11 @@ final class PollSchedule {
         return this.primaryPartitions != null && this.role == Role.PRIMARY;
     }
 
+    /** Returns whether the last poll left due messages behind. */
+    synchronized boolean isBehind() {
+        return this.behind;
+    }
+
     /** Processes a signal and returns whether it makes the next poll earlier. */
     synchronized boolean onWakeUp(WakeUpSignal signal, long now) {
         long before = nextAt();

@@ -196,10 +196,10 @@ class HandlerConcurrencyLimiterTests {
     }
 
     @Test
-    void prefetchesNoMoreThanTwoBatches() {
+    void prefetchesNoMoreThanThreeBatches() {
         this.clock.advance(Duration.ofMillis(10));
         finish(1000);
-        assertThat(this.limiter.reserve(10_000, this.scheduler)).isEqualTo(1000 + 2 + 200);
+        assertThat(this.limiter.reserve(10_000, this.scheduler)).isEqualTo(1000 + 2 + 300);
     }
 
     @Test
