@@ -35,6 +35,9 @@ final class JournalReconciler implements SmartLifecycle {
     /** How often old rows are deleted. */
     private static final Duration CLEANUP_INTERVAL = Duration.ofMinutes(1);
 
+    /** How long after a failure they are deleted again. */
+    private static final Duration CLEANUP_RETRY = Duration.ofSeconds(10);
+
     private static final int PHASE = 1001;
 
     private static final Duration STOP_LIMIT = Duration.ofSeconds(10);
@@ -247,6 +250,7 @@ final class JournalReconciler implements SmartLifecycle {
 
     /** Deletes old records, a batch at a time. */
     private void cleanUp() {
+        this.cleanupAt = System.nanoTime() + CLEANUP_RETRY.toNanos();
         this.table.endDistantClaims();
         if (!this.deleting) {
             deleteOld();
@@ -256,7 +260,7 @@ final class JournalReconciler implements SmartLifecycle {
 
     private void deleteOld() {
         this.deleting = false;
-        this.cleanupAt = System.nanoTime(); // repeats it in the next round if it fails
+        this.cleanupAt = System.nanoTime() + CLEANUP_RETRY.toNanos();
         this.deleting = isSweeper() && (this.handled.deleteOld() | this.ended.deleteOld());
         this.cleanupAt = System.nanoTime() + CLEANUP_INTERVAL.toNanos();
         if (this.deleting) {

@@ -27,9 +27,9 @@ import org.slf4j.LoggerFactory;
  * next call follows in the round after its answer, or at once if there may be more.
  * <p>
  * Other nodes call the same partitions. While the keeper of the journal is another node,
- * and others have called a queue at least every two seconds, this node has recorded all
- * that it was given, and its calls return nothing new, it calls the queue every 5 to 15
- * seconds only.
+ * others have called a queue at least every two seconds for five seconds, this node has
+ * recorded all that it was given, and its calls return nothing new, it calls the queue
+ * every 5 to 15 seconds only.
  * <p>
  * <strong>Threads.</strong> Confined to that of the reconciler, which does not wait for
  * the answers.
@@ -259,8 +259,17 @@ final class LedgerPartitions {
         /** How often journals had called the partition at the last answer. */
         private long count;
 
+        /** The count at the answer from which the calls of others are counted. */
+        private long countBefore;
+
         /** When that was, in nanoseconds of the monotonic clock. */
         private long countedAt;
+
+        /** How often this node has called since. */
+        private int ownCalls;
+
+        /** Whether others have called often enough before. */
+        private boolean called;
 
         /** How many changes the partition had then that it has not forgotten. */
         private long backlog;
@@ -269,12 +278,17 @@ final class LedgerPartitions {
         private boolean idle;
 
         private void answered(LedgerRequest request, LedgerChanges changes) {
-            long now = System.nanoTime();
-            long others = changes.count() - request.count() - 1;
-            boolean called = this.count != 0 && others * OTHER_CALLS.toNanos() >= now - this.countedAt;
-            this.idle = called && request.recorded().isEmpty() && changes.changes().isEmpty();
+            long elapsed = System.nanoTime() - this.countedAt;
+            this.ownCalls++;
+            if (this.count == 0 || elapsed >= MIN_REST.toNanos()) {
+                long others = changes.count() - this.countBefore - this.ownCalls;
+                this.called = this.count != 0 && others * OTHER_CALLS.toNanos() >= elapsed;
+                this.countBefore = changes.count();
+                this.countedAt = System.nanoTime();
+                this.ownCalls = 0;
+            }
+            this.idle = this.called && request.recorded().isEmpty() && changes.changes().isEmpty();
             this.count = changes.count();
-            this.countedAt = now;
             this.backlog = changes.backlog();
         }
 

@@ -250,8 +250,10 @@ final class LedgerRecovery {
             step.accept(run);
         }
         catch (Throwable ex) {
-            end(run);
-            queues.forEach((queue) -> leaveEarly(run, queue));
+            if (this.runs.contains(run)) {
+                end(run);
+                queues.forEach((queue) -> leaveEarly(run, queue));
+            }
             queues.forEach((queue) -> fail(queue, ex));
         }
     }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * Counts the calls of the journal to which a partition belongs.
  *
  * @param journal its identity
- * @param count how often it has called, from the greatest count that a call has named
+ * @param count how often it has called; after a loss a greater number
  * @param lost whether the last call was the first one, or has named a greater count
  * @param committedAt the latest time that a call has named
  */
@@ -21,12 +21,14 @@ record MemoryJournalCalls(String journal, long count, boolean lost, long committ
     /** Counts a call, unless it is not accepted. */
     static MemoryJournalCalls after(@Nullable MemoryJournalCalls known, LedgerRequest request) {
         if (known == null) {
-            return new MemoryJournalCalls(request.journal(), request.count() + 1, true, request.committedAt());
+            return new MemoryJournalCalls(request.journal(), next(0, request.count()), true, request.committedAt());
         }
-        return known.accepts(request)
-                ? new MemoryJournalCalls(known.journal, Math.max(known.count, request.count()) + 1,
-                        known.count < request.count(), Math.max(known.committedAt, request.committedAt()))
-                : known;
+        return known.accepts(request) ? new MemoryJournalCalls(known.journal, next(known.count, request.count()),
+                known.count < request.count(), Math.max(known.committedAt, request.committedAt())) : known;
+    }
+
+    private static long next(long count, long seen) {
+        return (seen > count) ? seen + 1000 : count + 1;
     }
 
 }

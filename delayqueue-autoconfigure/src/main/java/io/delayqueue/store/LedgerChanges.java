@@ -7,8 +7,8 @@ import java.util.List;
  *
  * @param journal the identity of the journal to which the partition belongs; empty if to
  * none
- * @param count how often journals have called, this call included; goes on from the
- * greatest count that a call has named, which is greater if the store has lost data
+ * @param count how often journals have called, this call included; after a loss of data
+ * it is greater than the counts that other callers may name
  * @param committedAt the latest time that a call has named; if it is more than
  * {@link LedgerRequest#MAX_LOSS} after that of this call, nothing was changed
  * @param backlog the number of changes that are not forgotten

@@ -27,8 +27,8 @@
 --
 -- Returns  { journal, count, time, backlog, entry, value, entry, value, ... }
 --          journal: identity of the journal to which the partition belongs; if that is not the
---          caller's, nothing was changed; count: of calls, this one included, which goes on from
---          the greatest that one has named; time: the latest
+--          caller's, nothing was changed; count: of calls, this one included; after a loss it is
+--          greater than those that callers may name; time: the latest
 --          one of all calls; if the caller's is earlier by more than the loss, nothing was changed;
 --          backlog: how many entries there are; value: of a failure 'failures due', due '' while it is leased; of a
 --          dead letter its content, '' if it is gone; else ''
@@ -86,7 +86,8 @@ local server_now = server_id()
 if not identity or tonumber(count) < seen or server_now ~= '' and server ~= '' and server_now ~= server then
   redis.call('ZADD', CHANGES, '0', 'L' .. to_digits(now_ms) .. ' ')
 end
-count, time = math.max(count or 0, seen) + 1, math.max(time or 0, ARGV[5])
+-- After a loss the count goes on beyond those of other callers, so that one of them notices it.
+count, time = seen > tonumber(count or 0) and seen + 1000 or (count or 0) + 1, math.max(time or 0, ARGV[5])
 local reply, bytes = { ARGV[1], count, time, 0 }, 0
 for _, entry in ipairs(redis.call('ZRANGE', CHANGES, '0', to_digits(now_ms), 'BYSCORE', 'LIMIT', 0, limit)) do
   local value = value_of(string.match(entry, '^(%a?)(%d+) (.*)$'))

@@ -169,7 +169,9 @@ final class ClaimScheduler {
 
     /**
      * Returns whether to claim although the answer to a claim is pending: if the last one
-     * left due messages behind, and permits for a full claim are free.
+     * left due messages behind, and permits for a full claim are free. Not after a
+     * failure until claims are full again, nor for batches, handlers that limit their
+     * claims, and handlers that several loops share.
      */
     boolean overlaps() {
         return this.claimLimit == MessageStore.BATCH_LIMIT && !this.binding.handler().isBatch()

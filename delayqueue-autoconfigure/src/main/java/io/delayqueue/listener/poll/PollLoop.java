@@ -24,8 +24,9 @@ import org.slf4j.LoggerFactory;
  * than {@link HandlerConcurrencyLimiter} allows. Messages that wait there too long,
  * because handlers have become slow, are released. Handled messages wait a few
  * milliseconds for others; one call acknowledges them, sent back to back with a claim if
- * one is due. While due messages are left behind, a second pair of calls is sent before
- * the first is answered.
+ * one is due. While due messages are left behind, a loop that shares its handlers with no
+ * other one sends a second pair of calls before the first is answered, if permits for a
+ * full claim are free.
  * <p>
  * <strong>Threads.</strong> The loop has no thread. Its iterations run one at a time, on
  * the thread of the event that causes them: the timer, a wake-up, an answer of the store,
@@ -194,8 +195,7 @@ public final class PollLoop {
             if (!calls.answers().isDone()) {
                 return this.claims.untilCapacityReturned(calls.claim());
             }
-            this.pending.remove();
-            Duration backoff = onAnswers(calls);
+            Duration backoff = onAllAnswers();
             if (this.stopped) {
                 return (backoff != null) ? Nanos.shorter(backoff, untilDeadline()) : Duration.ZERO;
             }
@@ -205,7 +205,7 @@ public final class PollLoop {
             if (this.ended) {
                 this.end.complete(null);
             }
-            Duration wait = backoff();
+            Duration wait = backoff(this.failures + 1);
             this.log.failed(ex, wait);
             return wait;
         }
@@ -219,7 +219,8 @@ public final class PollLoop {
 
     /** Sends due acknowledgements and claims. */
     private void send() {
-        if (this.stopped && !beginDrain()) {
+        // Messages of a pending claim are released by the drain that follows its answer.
+        if (this.stopped && (!this.pending.isEmpty() || !beginDrain())) {
             return;
         }
         if (this.limiter.isStalled()) {
@@ -234,7 +235,7 @@ public final class PollLoop {
         if (sent.isEmpty() && claim == null) {
             return;
         }
-        PendingCalls calls = new PendingCalls(sent, claim);
+        PendingCalls calls = new PendingCalls(sent, claim, this.failures);
         this.pending.add(calls);
         if (!calls.answers().isDone()) {
             this.claims.answersPending();
@@ -251,14 +252,32 @@ public final class PollLoop {
     }
 
     /**
-     * Processes the answers.
+     * Processes the answers that have arrived, in the order of the calls. Several may
+     * have caused one iteration.
+     * @return how long to back off if a call failed, else {@code null}
+     */
+    private @Nullable Duration onAllAnswers() {
+        Duration longest = null;
+        PendingCalls calls = this.pending.peek();
+        while (calls != null && calls.answers().isDone()) {
+            this.pending.remove();
+            Duration backoff = onAnswers(calls);
+            longest = (backoff == null || longest != null && longest.compareTo(backoff) > 0) ? longest : backoff;
+            calls = this.pending.peek();
+        }
+        return longest;
+    }
+
+    /**
+     * Processes the answers to calls that were sent together.
      * @return how long to back off if a call failed, else {@code null}
      */
     private @Nullable Duration onAnswers(PendingCalls calls) {
         boolean settled = this.acknowledgements.accept(calls.sent());
         boolean found = calls.claim() == null || onClaimAnswer(calls.claim());
         if (!settled || !found) {
-            Duration wait = backoff();
+            // One outage counts once for calls that were pending together.
+            Duration wait = backoff((calls.failures() == this.failures) ? this.failures + 1 : this.failures);
             if (!found) {
                 this.claims.backOff(wait);
             }
@@ -405,7 +424,7 @@ public final class PollLoop {
     /** Acknowledges once the loop has ended, without waiting for the answers. */
     private CompletableFuture<Void> flush() {
         List<AcknowledgementBatcher.Sent> sent = this.acknowledgements.send();
-        return new PendingCalls(sent, null).answers().handle((done, ex) -> {
+        return new PendingCalls(sent, null, 0).answers().handle((done, ex) -> {
             this.acknowledgements.accept(sent);
             return null;
         });
@@ -415,8 +434,8 @@ public final class PollLoop {
         return this.claims.inFlight() == 0 && this.acknowledgements.isEmpty();
     }
 
-    private Duration backoff() {
-        this.failures++;
+    private Duration backoff(int failures) {
+        this.failures = failures;
         Duration wait = STORE_BACKOFF.delayAfter(this.failures, this.context::random);
         return Nanos.shorter(wait, this.context.settings().safetyPoll());
     }
@@ -425,12 +444,16 @@ public final class PollLoop {
         return Duration.ofNanos(Math.max(0, this.stopDeadline - this.context.now()));
     }
 
-    /** Holds the calls that were sent back to back: acknowledgements, and a claim. */
+    /**
+     * Holds the calls that were sent back to back: acknowledgements, and a claim.
+     *
+     * @param failures how many calls had failed one after the other before these
+     */
     private record PendingCalls(List<AcknowledgementBatcher.Sent> sent, ClaimScheduler.@Nullable Sent claim,
-            CompletableFuture<Void> answers) {
+            int failures, CompletableFuture<Void> answers) {
 
-        PendingCalls(List<AcknowledgementBatcher.Sent> sent, ClaimScheduler.@Nullable Sent claim) {
-            this(sent, claim,
+        PendingCalls(List<AcknowledgementBatcher.Sent> sent, ClaimScheduler.@Nullable Sent claim, int failures) {
+            this(sent, claim, failures,
                     CompletableFuture.allOf(Stream
                         .concat(sent.stream().map(AcknowledgementBatcher.Sent::answers),
                                 Stream.ofNullable(claim).map(ClaimScheduler.Sent::answer))

@@ -62,7 +62,7 @@ final class PollSchedule {
     /** The earliest time at which a message is known to be due. */
     private long known = NEVER;
 
-    /** The earliest due time learned since the current poll began. */
+    /** The earliest due time learned since the last poll was sent. */
     private long knownSince = NEVER;
 
     /** How long after the known time to poll. */

@@ -11,6 +11,7 @@ import java.util.stream.IntStream;
 import ch.qos.logback.classic.Level;
 import io.delayqueue.fixtures.LogCapture;
 import io.delayqueue.fixtures.ManualNanoClock;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -182,6 +183,56 @@ class PollLoopSchedulerTests {
         scheduler.requestIteration();
         threads.remove().run();
         assertThat(this.iterations).isEqualTo(2);
+    }
+
+    /** Tests the age of the last iteration, from which the health of a loop follows. */
+    @Nested
+    class Status {
+
+        private static final Duration POLL = Duration.ofSeconds(5);
+
+        private final ManualNanoClock clock = new ManualNanoClock();
+
+        private boolean failing;
+
+        private final PollLoopScheduler scheduler = new PollLoopScheduler(this::iteration, Runnable::run,
+                new ManualTimer(this.clock), this.clock);
+
+        private Duration iteration() {
+            if (this.failing) {
+                throw new IllegalStateException("no iteration");
+            }
+            return POLL;
+        }
+
+        @Test
+        void aLoopIsAliveForTwoSafetyPollsAndTheToleranceAfterItsLastIteration() {
+            this.scheduler.start();
+            assertThat(state().sinceLastIteration()).isZero();
+
+            this.clock.advance(POLL.multipliedBy(2).plusSeconds(10));
+            assertThat(state().isAlive()).isTrue();
+            this.clock.advance(Duration.ofNanos(1));
+            assertThat(state().isAlive()).isFalse();
+
+            this.scheduler.requestIteration();
+            assertThat(state().isAlive()).isTrue();
+        }
+
+        @Test
+        void aFailedIterationDoesNotCount() {
+            this.scheduler.start();
+            this.failing = true;
+            this.clock.advance(Duration.ofMinutes(1));
+            this.scheduler.requestIteration();
+
+            assertThat(state().isAlive()).isFalse();
+        }
+
+        private PollLoopStatus state() {
+            return new PollLoopStatus(TestBed.QUEUE, this.scheduler.sinceLastIteration(), POLL, true, 0);
+        }
+
     }
 
 }

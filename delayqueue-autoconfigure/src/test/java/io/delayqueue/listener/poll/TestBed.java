@@ -269,7 +269,7 @@ public final class TestBed {
     }
 
     /** Delegates to a handler, and says how long it is unavailable. */
-    static final class FakeAvailability implements MessageHandler {
+    static class FakeAvailability implements MessageHandler {
 
         private final MessageHandler handler;
 

@@ -43,6 +43,8 @@ const SLOWEST = 5_000;
 
 /** Counts the questions about the store, and the data that answer them. */
 let questions = 0;
+/** Whether the last failure is that of a view alone, so that it ends with the view. */
+let ofView = false;
 let asking = null;
 let pause = FASTEST;
 let timer;
@@ -89,6 +91,10 @@ async function enter() {
     leaveSearch(state.page);
     state.page = {};
   }
+  if (!sameView && ofView) {
+    state.failure = null;
+    state.failingSince = null;
+  }
   state.route = route;
   PAGES[route.page].prepare?.(route);
   if (!sameView) {
@@ -118,6 +124,7 @@ async function refresh() {
     // Side by side, so that a view waits for its own data only. A failure waits for both, so that requests do not pile up.
     const overview = readOverview();
     const answers = await Promise.allSettled([overview, PAGES[route.page].load?.(route, overview)?.then(changed)]);
+    ofView = answers[0].status === 'fulfilled';
     const failed = answers.find(({ status }) => status === 'rejected');
     if (failed) {
       throw failed.reason;
