@@ -148,7 +148,7 @@ final class DatabaseAge {
                 && System.nanoTime() - this.knownSince < KEEPER_LIMIT.toNanos();
     }
 
-    /** Forgets a partition that is not called any more. */
+    /** Forgets a partition that no longer exists or belongs to a queue that is left. */
     void forget(Partition partition) {
         if (partition.equals(this.witness)) {
             this.witness = null;

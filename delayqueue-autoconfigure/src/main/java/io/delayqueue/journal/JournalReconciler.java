@@ -255,7 +255,6 @@ final class JournalReconciler implements SmartLifecycle {
         if (!this.deleting) {
             deleteOld();
         }
-        this.cleanupAt = System.nanoTime() + CLEANUP_INTERVAL.toNanos();
     }
 
     private void deleteOld() {

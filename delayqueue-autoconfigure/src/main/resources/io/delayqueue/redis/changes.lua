@@ -86,7 +86,7 @@ local server_now = server_id()
 if not identity or tonumber(count) < seen or server_now ~= '' and server ~= '' and server_now ~= server then
   redis.call('ZADD', CHANGES, '0', 'L' .. to_digits(now_ms) .. ' ')
 end
--- After a loss the count goes on beyond those of other callers, so that one of them notices it.
+-- After a loss the count continues above those of other callers, so that one of them notices it.
 count, time = seen > tonumber(count or 0) and seen + 1000 or (count or 0) + 1, math.max(time or 0, ARGV[5])
 local reply, bytes = { ARGV[1], count, time, 0 }, 0
 for _, entry in ipairs(redis.call('ZRANGE', CHANGES, '0', to_digits(now_ms), 'BYSCORE', 'LIMIT', 0, limit)) do
