@@ -33,8 +33,8 @@ final class StoreClock {
     /** The partitions whose first read has ended, with or without an answer. */
     private final Set<Partition> tried = ConcurrentHashMap.newKeySet();
 
-    /** The partitions whose time is being read. */
-    private final Set<Partition> reading = ConcurrentHashMap.newKeySet();
+    /** The reads that have not ended. */
+    private final Map<Partition, CompletableFuture<Void>> reading = new ConcurrentHashMap<>();
 
     StoreClock(PartitionLayouts layouts) {
         this.layouts = layouts;
@@ -74,18 +74,22 @@ final class StoreClock {
         return new Reading(before, after, now.toEpochMilli(), after);
     }
 
+    /** Reads the time of a partition; callers that do so meanwhile share one read. */
     private CompletableFuture<Void> read(Partition partition) {
-        if (!this.reading.add(partition)) {
-            return CompletableFuture.completedFuture(null);
+        CompletableFuture<Void> started = new CompletableFuture<>();
+        CompletableFuture<Void> present = this.reading.putIfAbsent(partition, started);
+        if (present != null) {
+            return present;
         }
         long before = System.nanoTime();
-        return this.layouts.now(partition).handle((now, failure) -> {
+        this.layouts.now(partition).whenComplete((now, failure) -> {
             if (failure == null) {
                 this.readings.put(partition, reading(before, System.nanoTime(), now));
             }
             this.reading.remove(partition);
-            return null;
+            started.complete(null);
         });
+        return started;
     }
 
     /**

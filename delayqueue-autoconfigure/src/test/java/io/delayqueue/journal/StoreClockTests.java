@@ -16,6 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
+import static org.mockito.BDDMockito.then;
 import static org.mockito.Mockito.mock;
 
 class StoreClockTests {
@@ -48,6 +49,23 @@ class StoreClockTests {
 
         late.complete(Instant.ofEpochMilli(1_800_000_000_000L));
         assertThat(this.clock.millis(PARTITION, System.nanoTime())).isGreaterThanOrEqualTo(1_799_999_999_999L);
+    }
+
+    /** Otherwise the send of a second caller fails although the store answers. */
+    @Test
+    void aCallerDuringTheFirstReadWaitsForItToo() {
+        CompletableFuture<Instant> late = new CompletableFuture<>();
+        given(this.store.now(PARTITION)).willReturn(late);
+
+        CompletableFuture<Void> first = this.clock.prepared(QUEUE);
+        CompletableFuture<Void> second = this.clock.prepared(QUEUE);
+        assertThat(first).isNotDone();
+        assertThat(second).isNotDone();
+
+        late.complete(Instant.ofEpochMilli(1_800_000_000_000L));
+        assertThat(second).isCompleted();
+        assertThat(this.clock.millis(PARTITION, System.nanoTime())).isGreaterThanOrEqualTo(1_799_999_999_999L);
+        then(this.store).should().now(PARTITION);
     }
 
 }
