@@ -71,7 +71,7 @@ public final class DelayQueueJournalAutoConfiguration {
     JournalFactory delayQueueJournalFactory(JournalDatabase database, StoreComponents store,
             DelayQueueProperties properties, ApplicationEventPublisher events) {
         JournalFactory factory = new JournalFactory(database, store, properties::journalMode,
-                properties.commandTimeout(), properties.journal().restorePause(), events::publishEvent);
+                properties.journal().settings(properties.commandTimeout()), events::publishEvent);
         factory.recordOccurrences(store.schedules());
         return factory;
     }

@@ -11,6 +11,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.consume.ConsumeSettings;
 import io.delayqueue.journal.HistorySettings;
 import io.delayqueue.journal.JournalMode;
+import io.delayqueue.journal.JournalSettings;
 import io.delayqueue.listener.poll.BackoffPolicy;
 import io.delayqueue.listener.poll.HandlerExecutorSettings;
 import io.delayqueue.listener.poll.ListenerSettings;
@@ -303,15 +304,24 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      *
      * @param mode Kind of records in the database of the application.
      * @param history Settings of the history of messages.
+     * @param automaticRestore Whether messages of a ledger that Redis has lost are
+     * restored without being asked. If not, they are counted and reported.
      * @param restorePause How long claims of a ledger that Redis has lost are held back
      * at most, until it is restored. Zero for not at all.
+     * @param maintenance Whether this node may do the work that one node does for all:
+     * apply requests that others have left, compare overdue messages, delete old records.
      */
     public record Journal(@DefaultValue("off") JournalMode mode, @DefaultValue History history,
-            @DefaultValue("30s") Duration restorePause) {
+            @DefaultValue("true") boolean automaticRestore, @DefaultValue("30s") Duration restorePause,
+            @DefaultValue("true") boolean maintenance) {
 
         public Journal {
             require(isWithin(restorePause, Duration.ZERO, MAX_WAIT), "delayqueue.journal.restore-pause", "0s to 1h",
                     restorePause);
+        }
+
+        JournalSettings settings(Duration commandTimeout) {
+            return new JournalSettings(commandTimeout, this.automaticRestore, this.restorePause, this.maintenance);
         }
 
     }

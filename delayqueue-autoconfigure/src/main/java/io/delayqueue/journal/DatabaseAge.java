@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * assigns revisions again.
  * <p>
  * The node that commits the times is the keeper, for all nodes of the namespace, until it
- * stops.
+ * stops. Nodes without maintenance are never the keeper.
  * <p>
  * <strong>Threads.</strong> Confined to that of the reconciler.
  */
@@ -60,6 +60,8 @@ final class DatabaseAge {
 
     private final JournalStatus status;
 
+    private final boolean maintenance;
+
     /** The partitions that have answered since the last round. */
     private final Set<Partition> reached = new HashSet<>();
 
@@ -79,12 +81,13 @@ final class DatabaseAge {
     /** Whether the time was earlier at a read than before, and was not compared since. */
     private boolean earlier;
 
-    DatabaseAge(JournalDatabase database, String node, MessageStore store, JournalStatus status) {
+    DatabaseAge(JournalDatabase database, String node, MessageStore store, JournalStatus status, boolean maintenance) {
         this.database = database;
         this.sequence = new RevisionSequence(database);
         this.node = node;
         this.store = store;
         this.status = status;
+        this.maintenance = maintenance;
     }
 
     /**
@@ -116,7 +119,8 @@ final class DatabaseAge {
         boolean compared = !this.known.identity().isEmpty() && this.status.older() == null
                 && (!this.reached.isEmpty() || queues.isEmpty());
         boolean silent = System.nanoTime() - this.knownSince >= KEEPER_LIMIT.toNanos();
-        return compared && (this.node.equals(this.known.keeper()) || silent || this.known.keeper().isEmpty());
+        return this.maintenance && compared
+                && (this.node.equals(this.known.keeper()) || silent || this.known.keeper().isEmpty());
     }
 
     private void read() {

@@ -56,22 +56,21 @@ public final class JournalFactory {
      * @param database the database
      * @param store applies the requests
      * @param modes the mode of each queue
-     * @param commandTimeout longest wait for an answer of the store
-     * @param restorePause the longest pause of a queue that is restored; zero for none
+     * @param settings the settings of this node
      * @param publisher publishes application events
      */
     public JournalFactory(JournalDatabase database, StoreComponents store, Function<QueueName, JournalMode> modes,
-            Duration commandTimeout, Duration restorePause, Consumer<Object> publisher) {
-        JournalTable table = new JournalTable(database, claim(commandTimeout));
+            JournalSettings settings, Consumer<Object> publisher) {
+        JournalTable table = new JournalTable(database, claim(settings.commandTimeout()));
         this.table = table;
         JournalOffers offers = new JournalOffers(store, modes, table.claim().dividedBy(DEADLINES));
         LedgerStore held = new LedgerStore(store, offers);
         this.restorer = new JournalRestorer(table, offers, held, this.status, modes);
-        this.relay = new JournalRelay(table, offers, held, this.status, publisher);
-        this.reconciler = new JournalReconciler(table, offers, held, this.restorer, this.status, store, restorePause,
+        this.relay = new JournalRelay(table, offers, held, this.status, settings.maintenance(), publisher);
+        this.reconciler = new JournalReconciler(table, offers, held, this.restorer, this.status, store, settings,
                 publisher);
         this.occurrences = new OccurrenceRows(table, offers, this.reconciler, this.status);
-        this.journal = new Journal(table, this.relay, this.reconciler, modes, commandTimeout);
+        this.journal = new Journal(table, this.relay, this.reconciler, modes, settings.commandTimeout());
     }
 
     /** Returns how long a row belongs to a node. */

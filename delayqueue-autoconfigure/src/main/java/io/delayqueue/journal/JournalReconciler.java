@@ -92,16 +92,17 @@ final class JournalReconciler implements SmartLifecycle {
     private volatile boolean running;
 
     JournalReconciler(JournalTable table, JournalOffers offers, LedgerStore store, JournalRestorer restorer,
-            JournalStatus status, StoreComponents components, Duration restorePause, Consumer<Object> publisher) {
+            JournalStatus status, StoreComponents components, JournalSettings settings, Consumer<Object> publisher) {
         this.table = table;
         this.handled = new HandledTable(table.database());
         this.ended = new EndedTable(table.database());
         this.status = status;
         this.problems = new ReconcilerProblems(status);
-        this.age = new DatabaseAge(table.database(), table.node(), components.messages(), status);
+        this.age = new DatabaseAge(table.database(), table.node(), components.messages(), status,
+                settings.maintenance());
         this.recovery = new LedgerRecovery(table, offers, store, restorer, this.problems,
-                new RestorePauses(components.partitions(), restorePause, this.tasks::add), status, this.tasks::add,
-                publisher);
+                new RestorePauses(components.partitions(), settings.restorePause(), this.tasks::add), status,
+                this.tasks::add, settings.automaticRestore(), publisher);
         this.partitions = new LedgerPartitions(new LedgerTable(table.database()), this.age, this.recovery, status,
                 this.problems, this.tasks::add);
         this.queues = new LedgerQueues(table, offers, status, this.problems, components.partitions(), this::call,

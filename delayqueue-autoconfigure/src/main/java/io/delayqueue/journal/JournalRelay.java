@@ -64,6 +64,8 @@ final class JournalRelay implements SmartLifecycle {
 
     private final RelayDelay delay;
 
+    private final boolean maintenance;
+
     private final BlockingQueue<Submission> submissions = new LinkedBlockingQueue<>(MAX_SUBMISSIONS);
 
     /** Released for each submission and each answer. */
@@ -75,12 +77,13 @@ final class JournalRelay implements SmartLifecycle {
 
     private volatile boolean running;
 
-    JournalRelay(JournalTable table, JournalOffers offers, LedgerStore store, JournalStatus status,
+    JournalRelay(JournalTable table, JournalOffers offers, LedgerStore store, JournalStatus status, boolean maintenance,
             Consumer<Object> publisher) {
         this.table = table;
         this.requests = new RelayedRequests(table, offers, store, status, publisher, this.events::release);
         this.status = status;
         this.delay = new RelayDelay(table.database(), status);
+        this.maintenance = maintenance;
     }
 
     /**
@@ -182,7 +185,7 @@ final class JournalRelay implements SmartLifecycle {
                 if (left || again || next - System.nanoTime() <= 0) {
                     next = System.nanoTime() + INTERVAL.toNanos();
                     boolean full = this.requests.size() >= MAX_OFFERED;
-                    more = full || relayAbandoned();
+                    more = full || this.maintenance && relayAbandoned();
                     if (more && !full && this.status.relayProblem() == null) {
                         next = System.nanoTime(); // after the requests that came
                                                   // meanwhile

@@ -19,7 +19,6 @@ import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.journal.JournalRequest.Operation;
-import io.delayqueue.store.HeldRevision;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.StoreFailures;
 import org.jspecify.annotations.Nullable;
@@ -275,9 +274,7 @@ final class JournalRestorer implements JournalOperations {
 
     /** Counts the messages that the store does not know; dead letters all count. */
     private RestoreReport count(RestorePage page) {
-        List<HeldRevision> held = page.rows().isEmpty() ? List.of() : this.store.held(page.rows());
-        long known = held.stream().filter(HeldRevision::known).count();
-        return new RestoreReport(held.size() - known + page.deadLetters().size(), known, 0, 0);
+        return this.restoreOffers.count(page.rows()).join().plus(new RestoreReport(page.deadLetters().size(), 0, 0, 0));
     }
 
     /** Offers a page to the store, and waits for the answers. */

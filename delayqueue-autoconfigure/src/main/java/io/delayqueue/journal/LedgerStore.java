@@ -47,23 +47,28 @@ final class LedgerStore {
         this.offers = offers;
     }
 
-    /** Returns what the store holds of the messages of rows, in their order. */
-    List<HeldRevision> held(List<JournalRow> rows) {
+    /**
+     * Returns what the store holds of the messages of rows, in their order. Waits only
+     * for a layout that is not known.
+     */
+    CompletableFuture<List<HeldRevision>> held(List<JournalRow> rows) {
         Map<Partition, List<JournalRow>> byPartition = new LinkedHashMap<>();
         rows.forEach((row) -> partitionsOf(row.request().queue(), row.request().id())
             .forEach((partition) -> byPartition.computeIfAbsent(partition, (each) -> new ArrayList<>()).add(row)));
-        Map<Long, HeldRevision> found = new HashMap<>();
-        byPartition.forEach((partition, messages) -> {
-            List<HeldRevision> answers = this.store
-                .heldRevisions(partition,
-                        messages.stream().map((row) -> LedgerEntry.ended(row.revision(), row.request().id())).toList())
-                .join();
-            for (int i = 0; i < messages.size(); i++) {
-                found.merge(messages.get(i).revision(), answers.get(i),
-                        (one, other) -> (one.known() || one.held() != 0) ? one : other);
-            }
+        Map<Partition, CompletableFuture<List<HeldRevision>>> answers = new LinkedHashMap<>();
+        byPartition.forEach((partition, messages) -> answers.put(partition, this.store.heldRevisions(partition,
+                messages.stream().map((row) -> LedgerEntry.ended(row.revision(), row.request().id())).toList())));
+        return CompletableFuture.allOf(answers.values().toArray(CompletableFuture[]::new)).thenApply((done) -> {
+            Map<Long, HeldRevision> found = new HashMap<>();
+            byPartition.forEach((partition, messages) -> {
+                List<HeldRevision> held = Objects.requireNonNull(answers.get(partition)).join();
+                for (int i = 0; i < messages.size(); i++) {
+                    found.merge(messages.get(i).revision(), held.get(i),
+                            (one, other) -> (one.known() || one.held() != 0) ? one : other);
+                }
+            });
+            return rows.stream().map((row) -> Objects.requireNonNull(found.get(row.revision()))).toList();
         });
-        return rows.stream().map((row) -> Objects.requireNonNull(found.get(row.revision()))).toList();
     }
 
     /**

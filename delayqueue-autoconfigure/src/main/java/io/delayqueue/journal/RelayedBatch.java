@@ -213,7 +213,7 @@ final class RelayedBatch {
             }
         }
         List<Long> waiting = new ArrayList<>();
-        List<HeldRevision> held = doubtful.isEmpty() ? List.of() : this.store.held(doubtful);
+        List<HeldRevision> held = doubtful.isEmpty() ? List.of() : this.store.held(doubtful).join();
         for (int i = 0; i < doubtful.size(); i++) {
             long revision = doubtful.get(i).revision();
             boolean outdated = !held.get(i).known() && held.get(i).held() != 0;

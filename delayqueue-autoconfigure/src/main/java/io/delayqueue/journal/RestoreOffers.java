@@ -10,6 +10,7 @@ import java.util.concurrent.Executor;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import io.delayqueue.store.HeldRevision;
 import io.delayqueue.store.MessageGroupChangeException;
 import io.delayqueue.store.StoreFailures;
 import org.jspecify.annotations.Nullable;
@@ -49,6 +50,14 @@ final class RestoreOffers {
     CompletableFuture<RestoreReport> offer(List<JournalRow> rows, long begin, Executor thread) {
         Offered offered = start(rows, begin);
         return ended(offered.answers()).thenComposeAsync((done) -> evaluate(offered), thread);
+    }
+
+    /** Counts the messages that the store does not know, and offers none. */
+    CompletableFuture<RestoreReport> count(List<JournalRow> rows) {
+        return this.store.held(rows).thenApply((held) -> {
+            long known = held.stream().filter(HeldRevision::known).count();
+            return new RestoreReport(held.size() - known, known, 0, 0);
+        });
     }
 
     /** Offers messages, and waits for the answers. */

@@ -33,6 +33,7 @@ import io.delayqueue.journal.HistorySettings;
 import io.delayqueue.journal.JournalDatabase;
 import io.delayqueue.journal.JournalFactory;
 import io.delayqueue.journal.JournalMode;
+import io.delayqueue.journal.JournalSettings;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.routing.StoreComponents;
@@ -204,7 +205,8 @@ class MonitoringDocsTests {
         @Bean
         JournalFactory journal(StoreComponents store) {
             return new JournalFactory(new JournalDatabase(new DriverManagerDataSource(), "dq"), store,
-                    (queue) -> JournalMode.OFF, Duration.ofSeconds(1), Duration.ZERO, (event) -> {
+                    (queue) -> JournalMode.OFF, new JournalSettings(Duration.ofSeconds(1), true, Duration.ZERO, true),
+                    (event) -> {
                     });
         }
 

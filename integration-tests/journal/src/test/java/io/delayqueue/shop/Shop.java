@@ -5,6 +5,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.delayqueue.DelayedListener;
 import io.delayqueue.JournalRequestRefusedEvent;
+import io.delayqueue.LedgerLossEvent;
 import io.delayqueue.LedgerRestoredEvent;
 
 import org.springframework.boot.autoconfigure.SpringBootApplication;
@@ -22,6 +23,8 @@ public class Shop {
 
     final List<LedgerRestoredEvent> restored = new CopyOnWriteArrayList<>();
 
+    public final List<LedgerLossEvent> losses = new CopyOnWriteArrayList<>();
+
     @DelayedListener(ORDERS)
     void onOrder(String order) {
         this.handled.add(order);
@@ -30,6 +33,11 @@ public class Shop {
     @EventListener
     void onRestored(LedgerRestoredEvent event) {
         this.restored.add(event);
+    }
+
+    @EventListener
+    void onLoss(LedgerLossEvent event) {
+        this.losses.add(event);
     }
 
     @EventListener

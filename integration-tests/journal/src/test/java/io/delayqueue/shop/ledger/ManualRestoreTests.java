@@ -1,0 +1,124 @@
+package io.delayqueue.shop.ledger;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.LedgerLossEvent;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.journal.JournalFactory;
+import io.delayqueue.journal.RestorePlan;
+import io.delayqueue.shop.EachDatabase;
+import io.delayqueue.shop.Shop;
+import io.delayqueue.shop.ShopApplication;
+import io.delayqueue.shop.ShopDatabase;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+
+import org.springframework.context.SmartLifecycle;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/** Tests ledgers without an automatic restore, and nodes that do no work for others. */
+@Tag("server")
+class ManualRestoreTests {
+
+    private static final Duration LATER = Duration.ofHours(1);
+
+    private static final Duration PATIENCE = Duration.ofMinutes(1);
+
+    /** A queue without a listener. */
+    private static final String QUEUE = "waiting";
+
+    private static RedisServer redis;
+
+    private ShopApplication shop;
+
+    @BeforeAll
+    static void startRedis() {
+        redis = RedisServer.start(RedisBinary.preferred());
+    }
+
+    @AfterAll
+    static void stopRedis() {
+        redis.close();
+    }
+
+    @AfterEach
+    void stop() {
+        this.shop.close();
+        redis.commands().flushall();
+    }
+
+    /** A loss is counted and reported, the queue goes on, and an operator restores it. */
+    @EachDatabase
+    void aLossIsReportedAndNotRestored(ShopDatabase database) {
+        this.shop = ShopApplication.start(redis, database.url(), "delayqueue.journal.automatic-restore=false",
+                "delayqueue.journal.restore-pause=10m");
+        for (String id : List.of("1", "2", "3")) {
+            this.shop.queue().send(Shop.ORDERS, id, "content", LATER);
+        }
+        await().untilAsserted(() -> assertThat(this.shop.accepted()).isEqualTo(3));
+        await().untilAsserted(() -> assertThat(ShopApplication.calls(redis, Shop.ORDERS)).isGreaterThan(1));
+
+        redis.commands().flushall();
+
+        await().atMost(PATIENCE)
+            .untilAsserted(() -> assertThat(this.shop.shop().losses)
+                .containsExactly(new LedgerLossEvent(List.of(Shop.ORDERS), 3)));
+        assertThat(this.shop.queue().find(Shop.ORDERS, "1")).isEmpty();
+        this.shop.queue().send(Shop.ORDERS, "not held back");
+        await().atMost(PATIENCE)
+            .untilAsserted(() -> assertThat(this.shop.shop().handled).containsExactly("not held back"));
+        assertThat(this.shop.journal().restore(RestorePlan.all().queue(Shop.ORDERS)).restored()).isEqualTo(3);
+        assertThat(this.shop.queue().find(Shop.ORDERS, "1")).isPresent();
+        assertThat(this.shop.shop().losses).hasSize(1);
+    }
+
+    /** P1: a node without maintenance leaves overdue messages to another one. */
+    @EachDatabase
+    void aNodeWithoutMaintenanceDoesNotSweep(ShopDatabase database) {
+        String url = database.url();
+        this.shop = ShopApplication.start(redis, url, "delayqueue.journal.maintenance=false");
+        this.shop.queue()
+            .sendAll(IntStream.range(0, 50)
+                .mapToObj((i) -> DelayedMessage.builder(QUEUE, "content").id("m" + i).delay(LATER).build())
+                .toList());
+        await().untilAsserted(() -> assertThat(this.shop.accepted()).isEqualTo(50));
+        this.shop.makeOverdue();
+
+        try (ShopApplication other = ShopApplication.start(redis, url)) {
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(other.swept()).isEqualTo(50));
+        }
+        assertThat(this.shop.swept()).isZero();
+    }
+
+    /** P1: and it leaves the requests of nodes that have ended to another one. */
+    @EachDatabase
+    void aNodeWithoutMaintenanceAppliesNoRequestsOfOthers(ShopDatabase database) {
+        String url = database.url();
+        this.shop = ShopApplication.start(redis, url, "delayqueue.journal.maintenance=false");
+        try (ShopApplication left = ShopApplication.start(redis, url, "delayqueue.journal.maintenance=false")) {
+            left.context().getBean("delayQueueJournalRelay", SmartLifecycle.class).stop();
+            assertThat(left.queue().send(QUEUE, "1", "content", LATER).outcome()).isEqualTo(SendOutcome.RECORDED);
+        }
+        this.shop.jdbc().sql("UPDATE delayqueue_journal SET claimed_until = 1").update();
+
+        try (ShopApplication other = ShopApplication.start(redis, url)) {
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(applied(other)).isOne());
+        }
+        assertThat(applied(this.shop)).isZero();
+        assertThat(this.shop.queue().find(QUEUE, "1")).isPresent();
+    }
+
+    private static long applied(ShopApplication application) {
+        return application.context().getBean(JournalFactory.class).status().applied();
+    }
+
+}
