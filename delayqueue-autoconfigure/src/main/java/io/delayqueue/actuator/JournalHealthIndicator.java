@@ -24,6 +24,9 @@ public final class JournalHealthIndicator extends AbstractHealthIndicator {
     /** Longer than any round takes. */
     private static final Duration STALLED = Duration.ofMinutes(1);
 
+    private static final String UNKEPT = "No node has done the work for all nodes for %s: overdue messages are not "
+            + "compared, and old records not deleted. Set delayqueue.journal.maintenance=true on one";
+
     private final JournalStatus status;
 
     public JournalHealthIndicator(JournalStatus status) {
@@ -46,6 +49,9 @@ public final class JournalHealthIndicator extends AbstractHealthIndicator {
             problems
                 .add("A statement of the journal has not ended for %s: requests are not applied, or rows not compared"
                     .formatted(Texts.span(this.status.round())));
+        }
+        if (this.status.unkept().compareTo(STALLED) > 0) {
+            problems.add(UNKEPT.formatted(Texts.span(this.status.unkept())));
         }
         String older = this.status.older();
         if (older != null) {

@@ -123,8 +123,9 @@ public final class DelayQueueJournalAutoConfiguration {
                 Environment environment) {
             NodeStatusCodec.Node node = NodeHeartbeat
                 .thisProcess(environment.getProperty("spring.application.name", "application"));
+            DelayQueueProperties.Journal journal = properties.journal();
             return new HistoryFactory(database, "%s@%s:%d".formatted(node.application(), node.host(), node.pid()),
-                    properties::journalMode, properties.journal().history().settings());
+                    properties::journalMode, journal.history().settings(journal.maintenance()));
         }
 
         @Bean

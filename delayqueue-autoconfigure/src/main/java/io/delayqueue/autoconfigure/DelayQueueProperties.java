@@ -304,16 +304,13 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      *
      * @param mode Kind of records in the database of the application.
      * @param history Settings of the history of messages.
-     * @param automaticRestore Whether messages of a ledger that Redis has lost are
-     * restored without being asked. If not, they are counted and reported.
      * @param restorePause How long claims of a ledger that Redis has lost are held back
      * at most, until it is restored. Zero for not at all.
      * @param maintenance Whether this node may do the work that one node does for all:
      * apply requests that others have left, compare overdue messages, delete old records.
      */
     public record Journal(@DefaultValue("off") JournalMode mode, @DefaultValue History history,
-            @DefaultValue("true") boolean automaticRestore, @DefaultValue("30s") Duration restorePause,
-            @DefaultValue("true") boolean maintenance) {
+            @DefaultValue("30s") Duration restorePause, @DefaultValue("true") boolean maintenance) {
 
         public Journal {
             require(isWithin(restorePause, Duration.ZERO, MAX_WAIT), "delayqueue.journal.restore-pause", "0s to 1h",
@@ -321,7 +318,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         }
 
         JournalSettings settings(Duration commandTimeout) {
-            return new JournalSettings(commandTimeout, this.automaticRestore, this.restorePause, this.maintenance);
+            return new JournalSettings(commandTimeout, this.restorePause, this.maintenance);
         }
 
     }
@@ -348,8 +345,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
                     "1 to %d".formatted(MAX_BUFFER), buffer);
         }
 
-        HistorySettings settings() {
-            return new HistorySettings(this.retention, this.causes, this.buffer);
+        HistorySettings settings(boolean deletion) {
+            return new HistorySettings(this.retention, this.causes, deletion, this.buffer);
         }
 
     }

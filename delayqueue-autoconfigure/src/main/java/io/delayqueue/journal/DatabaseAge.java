@@ -68,7 +68,7 @@ final class DatabaseAge {
     private JournalIdentity known = new JournalIdentity("", 0, "");
 
     /** When the present time was read first, in nanoseconds of the monotonic clock. */
-    private long knownSince;
+    private long knownSince = System.nanoTime();
 
     /** When this node has committed a time last; 0 if it is not the keeper. */
     private long keptAt;
@@ -109,6 +109,8 @@ final class DatabaseAge {
         this.reached.clear();
         this.older = false;
         read();
+        boolean silent = System.nanoTime() - this.knownSince >= KEEPER_LIMIT.toNanos();
+        this.status.unkeptSince((silent && !this.maintenance) ? this.knownSince : 0);
         if (queues.isEmpty()) {
             this.status.compared();
         }

@@ -7,7 +7,8 @@ import java.time.Duration;
  *
  * @param retention how long a transition is kept
  * @param causes whether the messages of exceptions are recorded
+ * @param deletion whether this node may delete old transitions
  * @param buffer maximum number of transitions that wait to be written
  */
-public record HistorySettings(Duration retention, boolean causes, int buffer) {
+public record HistorySettings(Duration retention, boolean causes, boolean deletion, int buffer) {
 }

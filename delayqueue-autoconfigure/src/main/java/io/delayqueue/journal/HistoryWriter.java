@@ -240,7 +240,7 @@ final class HistoryWriter implements SmartLifecycle {
             stopping = await(signal, this.failing ? RETRY_DELAY : more ? Duration.ZERO : INTERVAL);
             try {
                 more = writeBuffer();
-                if (System.nanoTime() - cleanup >= 0 && !stopping) {
+                if (this.settings.deletion() && System.nanoTime() - cleanup >= 0 && !stopping) {
                     cleanup = System.nanoTime() + (deleteOld() ? 0 : CLEANUP_INTERVAL.toNanos());
                 }
             }

@@ -13,6 +13,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import io.delayqueue.StoreRefusedException;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +45,8 @@ public final class Journal {
 
     private final JournalReconciler reconciler;
 
+    private final JournalStatus status;
+
     private final PresentTransaction present;
 
     private final Function<QueueName, JournalMode> modes;
@@ -55,11 +58,12 @@ public final class Journal {
      * @param modes the mode of each queue
      * @param answerTimeout longest wait for an answer of the store
      */
-    Journal(JournalTable table, JournalRelay relay, JournalReconciler reconciler,
+    Journal(JournalTable table, JournalRelay relay, JournalReconciler reconciler, JournalStatus status,
             Function<QueueName, JournalMode> modes, Duration answerTimeout) {
         this.table = table;
         this.reconciler = reconciler;
         this.relay = relay;
+        this.status = status;
         this.present = new PresentTransaction(table.database().dataSource());
         this.modes = modes;
         this.answerTimeout = answerTimeout;
@@ -92,6 +96,12 @@ public final class Journal {
      */
     public CompletableFuture<SendResult> sendAlone(QueueName queue, NewMessage message) {
         SendResult recorded = new SendResult(queue.value(), message.id(), null, SendOutcome.RECORDED);
+        try {
+            requireOwn(queue);
+        }
+        catch (StoreRefusedException ex) {
+            return CompletableFuture.failedFuture(ex);
+        }
         this.reconciler.include(queue);
         return this.relay.insert(JournalRequest.send(queue, message))
             .thenCompose((answer) -> answer(answer, SendResult.class, recorded));
@@ -129,6 +139,7 @@ public final class Journal {
      */
     private List<CompletableFuture<Optional<Object>>> record(QueueName queue, List<JournalRequest> requests) {
         long begin = System.nanoTime();
+        requireOwn(queue);
         this.reconciler.include(queue);
         if (!TransactionSynchronizationManager.isActualTransactionActive()) {
             return this.table.insertAlone(requests)
@@ -147,6 +158,15 @@ public final class Journal {
             pending.inserted.add(new Inserted(this.table.insert(request), begin));
         }
         return List.of();
+    }
+
+    /** Rejects requests that nothing would apply. */
+    private void requireOwn(QueueName queue) {
+        if (this.status.pairs().isForeign(queue)) {
+            throw new StoreRefusedException(
+                    "Queue '%s' belongs to the journal of another database. Nothing was recorded".formatted(queue),
+                    null);
+        }
     }
 
     private void requireSuitableTransaction(QueueName queue, @Nullable PendingRows pending) {

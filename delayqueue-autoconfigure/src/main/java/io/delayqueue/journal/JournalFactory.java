@@ -70,7 +70,7 @@ public final class JournalFactory {
         this.reconciler = new JournalReconciler(table, offers, held, this.restorer, this.status, store, settings,
                 publisher);
         this.occurrences = new OccurrenceRows(table, offers, this.reconciler, this.status);
-        this.journal = new Journal(table, this.relay, this.reconciler, modes, settings.commandTimeout());
+        this.journal = new Journal(table, this.relay, this.reconciler, this.status, modes, settings.commandTimeout());
     }
 
     /** Returns how long a row belongs to a node. */

@@ -239,11 +239,12 @@ final class JournalOffers {
     }
 
     /**
-     * Postpones a message again that an older copy of the store has with an earlier due
-     * time, unless that has changed since.
+     * Moves a message again that an older copy of the store has with another due time,
+     * unless that has changed since, or to an earlier one if the message may wait for a
+     * retry.
      * @param there the due time that the store has
      */
-    CompletableFuture<?> postponeAgain(JournalRow row, long there, long begin) {
+    CompletableFuture<?> rescheduleAgain(JournalRow row, long there, long begin) {
         JournalRequest request = row.request();
         Offer offer = new Offer(row.revision(), deadline(begin)).restoring().ifDueAt(there);
         return limited(request.queue(), () -> this.router.reschedule(request.queue(), request.id(), row.due(), offer));
@@ -367,12 +368,15 @@ final class JournalOffers {
 
     }
 
-    /** Returns the due time that the store has, if it is earlier than that of a row. */
-    static long earlierDue(JournalRow row, SendResult result) {
+    /**
+     * Returns the due time that the store has, if it differs from that of a row; 0 if it
+     * does not.
+     */
+    static long otherDue(JournalRow row, SendResult result) {
         Instant due = result.dueAt();
         DueTime wanted = row.due();
         return (result.outcome() == SendOutcome.RECORDED && due != null && !wanted.relative()
-                && due.toEpochMilli() < wanted.millis()) ? due.toEpochMilli() : 0;
+                && due.toEpochMilli() != wanted.millis()) ? due.toEpochMilli() : 0;
     }
 
 }

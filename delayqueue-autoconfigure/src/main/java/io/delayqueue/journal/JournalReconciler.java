@@ -102,12 +102,12 @@ final class JournalReconciler implements SmartLifecycle {
                 settings.maintenance());
         this.recovery = new LedgerRecovery(table, offers, store, restorer, this.problems,
                 new RestorePauses(components.partitions(), settings.restorePause(), this.tasks::add), status,
-                this.tasks::add, settings.automaticRestore(), publisher);
+                this.tasks::add, publisher);
         this.partitions = new LedgerPartitions(new LedgerTable(table.database()), this.age, this.recovery, status,
                 this.problems, this.tasks::add);
         this.queues = new LedgerQueues(table, offers, status, this.problems, components.partitions(), this::call,
                 this.tasks::add);
-        this.sweep = new LedgerSweep(table, offers, new RestoreOffers(table, offers, store, status), status,
+        this.sweep = new LedgerSweep(table, offers, new RestoreOffers(table, offers, store, status, false), status,
                 components.partitions(), this.partitions::isSilent, this.tasks::add);
     }
 

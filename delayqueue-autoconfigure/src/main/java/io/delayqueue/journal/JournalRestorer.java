@@ -65,7 +65,7 @@ final class JournalRestorer implements JournalOperations {
         this.ledger = new LedgerTable(table.database());
         this.offers = offers;
         this.store = store;
-        this.restoreOffers = new RestoreOffers(table, offers, store, status);
+        this.restoreOffers = new RestoreOffers(table, offers, store, status, true);
         this.status = status;
         this.modes = modes;
     }

@@ -6,12 +6,9 @@ import java.time.Duration;
  * Holds the settings of the journal on this node.
  *
  * @param commandTimeout longest wait for an answer of the store
- * @param automaticRestore whether messages that the store has lost are restored without
- * being asked; otherwise they are counted
  * @param restorePause the longest pause of a queue that is restored; zero for none
  * @param maintenance whether this node may apply requests that other nodes have left,
  * sweep overdue messages and delete old records
  */
-public record JournalSettings(Duration commandTimeout, boolean automaticRestore, Duration restorePause,
-        boolean maintenance) {
+public record JournalSettings(Duration commandTimeout, Duration restorePause, boolean maintenance) {
 }

@@ -53,6 +53,9 @@ public final class JournalStatus {
 
     private volatile @Nullable Problem reconcilerProblem;
 
+    /** When the keeper has committed a time last; 0 if that was a moment ago. */
+    private volatile long unkeptSince;
+
     JournalStatus() {
     }
 
@@ -141,6 +144,19 @@ public final class JournalStatus {
         return (earliest != Long.MAX_VALUE) ? Duration.ofNanos(System.nanoTime() - earliest) : Duration.ZERO;
     }
 
+    /**
+     * Returns how long no node has done the work that one node does for all; zero if one
+     * does, or if this node may do it.
+     */
+    public Duration unkept() {
+        long since = this.unkeptSince;
+        return (since != 0) ? Duration.ofNanos(System.nanoTime() - since) : Duration.ZERO;
+    }
+
+    void unkeptSince(long since) {
+        this.unkeptSince = since;
+    }
+
     void relayRound() {
         long now = System.nanoTime();
         if (this.relayRound == 0) {
@@ -159,6 +175,7 @@ public final class JournalStatus {
 
     void reconcilerStopped() {
         this.reconcilerRound = 0;
+        this.unkeptSince = 0;
     }
 
     void addApplied(int count) {

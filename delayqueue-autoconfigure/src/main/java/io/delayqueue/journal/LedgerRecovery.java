@@ -15,12 +15,10 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-import io.delayqueue.LedgerLossEvent;
 import io.delayqueue.LedgerRestoredEvent;
 import io.delayqueue.QueueName;
 import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.Partition;
-import io.delayqueue.store.StoreFutures;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,8 +33,6 @@ import org.slf4j.LoggerFactory;
  * <p>
  * Messages are restored once more after the time of a claim: a request may have been
  * applied before the loss, and its row changed only after it was read here.
- * <p>
- * If restores are not automatic, messages are counted instead, and not once more.
  * <p>
  * <strong>Threads.</strong> Confined to that of the reconciler, which does not wait for
  * the store between two steps.
@@ -69,8 +65,6 @@ final class LedgerRecovery {
 
     private final Executor thread;
 
-    private final boolean automatic;
-
     private final Consumer<Object> publisher;
 
     /** The queues that are to be prepared, and when, by the monotonic clock. */
@@ -99,18 +93,17 @@ final class LedgerRecovery {
     private final Map<Partition, Set<LedgerEntry>> entries = new HashMap<>();
 
     LedgerRecovery(JournalTable table, JournalOffers offers, LedgerStore store, JournalRestorer restorer,
-            ReconcilerProblems problems, RestorePauses pauses, JournalStatus status, Executor thread, boolean automatic,
+            ReconcilerProblems problems, RestorePauses pauses, JournalStatus status, Executor thread,
             Consumer<Object> publisher) {
         this.table = table;
         this.offers = offers;
         this.store = store;
         this.restorer = restorer;
-        this.restoreOffers = new RestoreOffers(table, offers, store, status);
+        this.restoreOffers = new RestoreOffers(table, offers, store, status, true);
         this.status = status;
         this.problems = problems;
         this.pauses = pauses;
         this.thread = thread;
-        this.automatic = automatic;
         this.publisher = publisher;
     }
 
@@ -279,17 +272,12 @@ final class LedgerRecovery {
             .stream()
             .filter((row) -> !row.behind() && isRestored(run, row.request().queue()))
             .forEach((row) -> rows.computeIfAbsent(row.request().queue(), (each) -> new ArrayList<>()).add(row));
-        rows.forEach((queue, each) -> await(run, queue, offer(each, page.readAt())));
+        rows.forEach((queue, each) -> await(run, queue, this.restoreOffers.offer(each, page.readAt(), this.thread)));
         QueueName queue = page.queue();
-        if (queue != null && this.automatic && isRestored(run, queue)) {
+        if (queue != null && isRestored(run, queue)) {
             await(run, queue, this.restoreOffers.offer(queue, page.deadLetters(), page.readAt()));
         }
         continueAnswered(run);
-    }
-
-    private CompletableFuture<RestoreReport> offer(List<JournalRow> rows, long readAt) {
-        return this.automatic ? this.restoreOffers.offer(rows, readAt, this.thread)
-                : StoreFutures.send(() -> this.restoreOffers.count(rows));
     }
 
     private boolean isRestored(RestoreRun run, QueueName queue) {
@@ -337,6 +325,8 @@ final class LedgerRecovery {
         RestoreReport report = run.report();
         Set<QueueName> queues = end(run);
         if (report.restored() > 0) {
+            logger.warn("Redis had lost messages of queues {}: they were restored from the journal: {}", queues,
+                    report);
             publish(queues, report);
         }
         long time = System.nanoTime() + this.table.claim().toNanos();
@@ -348,33 +338,18 @@ final class LedgerRecovery {
             this.problems.over(part(queue));
             if (run.isFirst()) {
                 resume(queue);
-                if (this.automatic) {
-                    this.repeated.put(queue, time);
-                }
+                this.repeated.put(queue, time);
             }
         }
     }
 
     private void publish(Set<QueueName> queues, RestoreReport report) {
         List<String> names = queues.stream().map(QueueName::value).sorted().toList();
-        Object event;
-        if (this.automatic) {
-            logger.warn("Redis had lost messages of queues {}: they were restored from the journal: {}", queues,
-                    report);
-            event = new LedgerRestoredEvent(names, report.restored());
-        }
-        else {
-            logger.warn(
-                    "Redis has lost {} messages of queues {}, and knows {}. They are not restored, as "
-                            + "delayqueue.journal.automatic-restore is false; see docs/redis-loss.md#restore-on-demand",
-                    report.restored(), queues, report.known());
-            event = new LedgerLossEvent(names, report.restored());
-        }
         try {
-            this.publisher.accept(event);
+            this.publisher.accept(new LedgerRestoredEvent(names, report.restored()));
         }
         catch (RuntimeException | Error ex) {
-            logger.error("A listener of {} failed", event.getClass().getSimpleName(), ex);
+            logger.error("A listener of LedgerRestoredEvent failed", ex);
         }
     }
 

@@ -10,6 +10,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
@@ -42,8 +45,8 @@ final class RelayedRequests {
     /** How long a request rests that the store did not answer. */
     static final Duration RETRY_DELAY = Duration.ofSeconds(1);
 
-    /** How long the first request on a ledger waits until it is compared. */
-    private static final Duration COMPARISON_LIMIT = Duration.ofSeconds(1);
+    /** How long a batch waits for the first answers of the store for its queues. */
+    private static final Duration ANSWER_LIMIT = Duration.ofSeconds(1);
 
     /** How long answers are collected, to record several at once. */
     private static final Duration COLLECTION = Duration.ofMillis(5);
@@ -63,6 +66,9 @@ final class RelayedRequests {
     private final Runnable onAnswer;
 
     private final List<Offered> offered = new ArrayList<>();
+
+    /** The queues of which the store did not answer last, so that no batch waits. */
+    private final Set<QueueName> silent = new HashSet<>();
 
     /** Number of answers that are not recorded. */
     private final AtomicLong answers = new AtomicLong();
@@ -169,19 +175,22 @@ final class RelayedRequests {
     }
 
     /**
-     * Leaves requests for later that are on queues of another journal or not compared
-     * yet, or in a database that is older than the store.
+     * Leaves requests for later that are on queues of another journal, or of which the
+     * store has not answered yet, or in a database that is older than the store.
      */
     private List<JournalRow> offerable(List<JournalRow> rows, Map<Long, Submission> submissions)
             throws InterruptedException {
         List<JournalRow> offerable = new ArrayList<>();
         List<Long> foreign = new ArrayList<>();
         List<Long> unknown = new ArrayList<>();
+        long limit = System.nanoTime() + ANSWER_LIMIT.toNanos();
         Set<QueueName> seen = new HashSet<>();
         for (JournalRow row : rows) {
             QueueName queue = row.request().queue();
-            Duration limit = seen.add(queue) ? COMPARISON_LIMIT : Duration.ZERO;
-            if (this.offers.isLedger(queue) && !this.status.pairs().awaitCompared(queue, limit)) {
+            if (seen.add(queue)) {
+                awaitAnswer(queue, limit);
+            }
+            if (this.silent.contains(queue)) {
                 unknown.add(row.revision());
             }
             else if (this.status.isLeftAlone(queue)) {
@@ -196,10 +205,39 @@ final class RelayedRequests {
         this.table.release(foreign, this.table.claim());
         if (!unknown.isEmpty()) {
             this.table.release(unknown, RETRY_DELAY);
-            unanswered(new StoreUnavailableException("Redis was not yet asked to which journal the queues belong",
-                    Effect.NONE, null));
+            unanswered(new StoreUnavailableException("Redis does not answer for queues " + this.silent, Effect.NONE,
+                    null));
         }
         return offerable;
+    }
+
+    /**
+     * Waits until the store has returned to which journal a queue belongs and what the
+     * time is. Does not wait for a queue that was silent the last time, so that it delays
+     * no other queue.
+     * @param limit until when, in nanoseconds of the monotonic clock
+     */
+    private void awaitAnswer(QueueName queue, long limit) throws InterruptedException {
+        CompletableFuture<Void> prepared = this.offers.prepared(queue);
+        boolean answered;
+        try {
+            answered = !this.offers.isLedger(queue)
+                    || this.status.pairs().awaitCompared(queue, Duration.ofNanos(rest(queue, limit)));
+            prepared.get(rest(queue, limit), TimeUnit.NANOSECONDS);
+        }
+        catch (ExecutionException | TimeoutException ex) {
+            answered = false;
+        }
+        if (answered) {
+            this.silent.remove(queue);
+        }
+        else {
+            this.silent.add(queue);
+        }
+    }
+
+    private long rest(QueueName queue, long limit) {
+        return this.silent.contains(queue) ? 0 : Math.max(0, limit - System.nanoTime());
     }
 
     /**

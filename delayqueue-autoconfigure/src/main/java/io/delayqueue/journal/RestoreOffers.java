@@ -34,11 +34,20 @@ final class RestoreOffers {
 
     private final JournalStatus status;
 
-    RestoreOffers(JournalTable table, JournalOffers offers, LedgerStore store, JournalStatus status) {
+    private final boolean advances;
+
+    /**
+     * Creates the offers.
+     * @param advances whether messages that the store has with a later due time than
+     * their rows are due earlier again: only after a loss of the store, as it is the
+     * database otherwise that may have lost a reschedule
+     */
+    RestoreOffers(JournalTable table, JournalOffers offers, LedgerStore store, JournalStatus status, boolean advances) {
         this.table = table;
         this.offers = offers;
         this.store = store;
         this.status = status;
+        this.advances = advances;
     }
 
     /**
@@ -96,7 +105,7 @@ final class RestoreOffers {
         long restored = 0;
         long failed = 0;
         Throwable last = null;
-        List<CompletableFuture<?>> postponed = new ArrayList<>();
+        List<CompletableFuture<?>> moved = new ArrayList<>();
         for (int i = 0; i < offered.answers().size(); i++) {
             CompletableFuture<SendResult> answer = offered.answers().get(i);
             Throwable failure = failure(answer);
@@ -107,26 +116,26 @@ final class RestoreOffers {
             }
             SendResult result = answer.join();
             restored += isRestored(result) ? 1 : 0;
-            postponeAgain(offered.rows().get(i), result, postponed);
+            rescheduleAgain(offered.rows().get(i), result, moved);
         }
         log(failed, last);
         this.status.addRestored(restored);
         RestoreReport report = new RestoreReport(restored, offered.answers().size() - restored - failed, 0, failed);
-        return ended(postponed).thenApply((done) -> {
-            long failures = postponed.stream().filter((call) -> failure(call) != null).count();
+        return ended(moved).thenApply((done) -> {
+            long failures = moved.stream().filter((call) -> failure(call) != null).count();
             return report.plus(new RestoreReport(0, -failures, 0, failures));
         });
     }
 
     /**
-     * Postpones a message again that an older copy of the store has with an earlier due
-     * time, unless it was rescheduled since its row was read.
+     * Moves a message again that an older copy of the store has with another due time,
+     * unless it was rescheduled since its row was read.
      */
-    private void postponeAgain(JournalRow row, SendResult result, List<CompletableFuture<?>> calls) {
-        long due = JournalOffers.earlierDue(row, result);
+    private void rescheduleAgain(JournalRow row, SendResult result, List<CompletableFuture<?>> calls) {
+        long due = JournalOffers.otherDue(row, result);
         long begin = System.nanoTime();
-        if (due != 0 && isUnchanged(row)) {
-            calls.add(this.offers.postponeAgain(row, due, begin));
+        if (due != 0 && (this.advances || due < row.due().millis()) && isUnchanged(row)) {
+            calls.add(this.offers.rescheduleAgain(row, due, begin));
         }
     }
 

@@ -13,6 +13,7 @@ import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.Partition;
+import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.routing.PartitionLayouts;
 
 /**
@@ -82,7 +83,7 @@ final class StoreClock {
             return present;
         }
         long before = System.nanoTime();
-        this.layouts.now(partition).whenComplete((now, failure) -> {
+        StoreFutures.send(() -> this.layouts.now(partition)).whenComplete((now, failure) -> {
             if (failure == null) {
                 this.readings.put(partition, reading(before, System.nanoTime(), now));
             }

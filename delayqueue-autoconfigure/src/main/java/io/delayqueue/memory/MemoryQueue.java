@@ -334,11 +334,12 @@ final class MemoryQueue {
             return RescheduleResult.LEASED;
         }
         Long only = (offer != null) ? offer.dueThere() : null;
-        if (only != null && there.ownDue(now).toEpochMilli() != only) {
+        long millis = MemoryMessage.dueMillis(due, now);
+        if (only != null && (there.ownDue(now).toEpochMilli() != only || millis < only && there.isTried())) {
             return RescheduleResult.NOT_FOUND;
         }
         remove(there);
-        there.moveTo(MemoryMessage.dueMillis(due, now));
+        there.moveTo(millis);
         put(there);
         this.ledger.rescheduled(there, offer);
         return RescheduleResult.RESCHEDULED;

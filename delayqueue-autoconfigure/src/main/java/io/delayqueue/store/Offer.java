@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param voids the revisions, by the ids of the call, that a send or a cancel makes void:
  * the store keeps them out for {@link #VOID_MEMORY}, also if it has lost them
  * @param dueThere the only due time that a reschedule changes, in milliseconds since the
- * epoch; {@code null} for any
+ * epoch, to an earlier one only if the message was never leased; {@code null} for any
  */
 public record Offer(long revision, ToLongFunction<Partition> deadline, boolean restores,
         Map<String, FailedAttempts> failed, Map<String, List<Long>> voids, @Nullable Long dueThere) {

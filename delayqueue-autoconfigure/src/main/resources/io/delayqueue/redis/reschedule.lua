@@ -13,7 +13,8 @@
 -- then, from a journal:
 -- ARGV[4]  deadline  microseconds, after which the call is rejected
 -- ARGV[5]  revision  of this request; a message of a later one is not found
--- ARGV[6]  there     ms, the only due time that is changed, as schedule.lua returns it; '' for any
+-- ARGV[6]  there     ms, the only due time that is changed, as schedule.lua returns it, and to an earlier
+--                    one only if the message was never leased, as it may wait for a retry; '' for any
 --
 -- Returns  { refused, outcome }, or the error DQSTALE or DQLATE
 --          outcome: 0 rescheduled, 1 leased and unchanged, 2 not found
@@ -30,8 +31,11 @@ if redis.call('HEXISTS', MESSAGES, id) == 0 then
   clear_wake_mark()
   return { 0, 2 }
 end
-if ARGV[6] and ARGV[6] ~= '' and (details_of(id) or waits_until(id)) ~= tonumber(ARGV[6]) then return { 0, 2 } end
 local due = due_time(ARGV[2], now)
+if ARGV[6] and ARGV[6] ~= '' then
+  local there = details_of(id) or waits_until(id)
+  if there ~= tonumber(ARGV[6]) or due < there and redis.call('HEXISTS', ATTEMPTS, id) == 1 then return { 0, 2 } end
+end
 local original, expiry, lane, group = details_of(id)
 redis.call('ZREM', LEASED, PROBE) -- see check_removals
 if original then

@@ -205,7 +205,7 @@ class MonitoringDocsTests {
         @Bean
         JournalFactory journal(StoreComponents store) {
             return new JournalFactory(new JournalDatabase(new DriverManagerDataSource(), "dq"), store,
-                    (queue) -> JournalMode.OFF, new JournalSettings(Duration.ofSeconds(1), true, Duration.ZERO, true),
+                    (queue) -> JournalMode.OFF, new JournalSettings(Duration.ofSeconds(1), Duration.ZERO, true),
                     (event) -> {
                     });
         }
@@ -215,7 +215,7 @@ class MonitoringDocsTests {
     /** Records nothing, as no queue has a journal, and so needs no database. */
     private static HistoryFactory history() {
         return new HistoryFactory(new JournalDatabase(new DriverManagerDataSource(), "dq"), "node",
-                (queue) -> JournalMode.OFF, new HistorySettings(Duration.ofDays(1), true, 1));
+                (queue) -> JournalMode.OFF, new HistorySettings(Duration.ofDays(1), true, true, 1));
     }
 
     /** Reads from no broker. */

@@ -41,7 +41,7 @@ class HistoryLoadTests {
         QueueName queue = new QueueName("orders");
         table.insert(List.of(new HistoryRow(queue, "old", System.nanoTime() - Duration.ofHours(2).toNanos(),
                 Event.HANDLED, null, null)), false);
-        HistoryWriter writer = new HistoryWriter(table, new HistorySettings(Duration.ofHours(1), true, 2000));
+        HistoryWriter writer = new HistoryWriter(table, new HistorySettings(Duration.ofHours(1), true, true, 2000));
         AtomicBoolean sending = new AtomicBoolean(true);
         Thread sender = new Thread(() -> {
             while (sending.get()) {

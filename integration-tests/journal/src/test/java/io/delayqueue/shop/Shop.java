@@ -5,7 +5,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.delayqueue.DelayedListener;
 import io.delayqueue.JournalRequestRefusedEvent;
-import io.delayqueue.LedgerLossEvent;
 import io.delayqueue.LedgerRestoredEvent;
 
 import org.springframework.boot.autoconfigure.SpringBootApplication;
@@ -23,8 +22,6 @@ public class Shop {
 
     final List<LedgerRestoredEvent> restored = new CopyOnWriteArrayList<>();
 
-    public final List<LedgerLossEvent> losses = new CopyOnWriteArrayList<>();
-
     @DelayedListener(ORDERS)
     void onOrder(String order) {
         this.handled.add(order);
@@ -33,11 +30,6 @@ public class Shop {
     @EventListener
     void onRestored(LedgerRestoredEvent event) {
         this.restored.add(event);
-    }
-
-    @EventListener
-    void onLoss(LedgerLossEvent event) {
-        this.losses.add(event);
     }
 
     @EventListener

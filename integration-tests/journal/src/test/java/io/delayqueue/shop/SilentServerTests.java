@@ -3,6 +3,7 @@ package io.delayqueue.shop;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
@@ -25,6 +26,8 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -46,6 +49,9 @@ class SilentServerTests {
     private static final int ENTRIES = 20_000;
 
     private static final int ENTRIES_OF_A_CALL = 1000;
+
+    /** If a batch waited for each of them, its other requests would be too late. */
+    private static final int DELAYED = 20;
 
     private ConfigurableApplicationContext context;
 
@@ -171,6 +177,36 @@ class SilentServerTests {
         }
     }
 
+    /**
+     * Requests on queues of a server that has not answered since the node started wait
+     * for it, and those on a queue of another server do not.
+     */
+    @Test
+    void aServerThatDoesNotAnswerDelaysNoRequestOfAnother() {
+        try (RedisCluster cluster = RedisCluster.start(RedisBinary.preferred(), 0, "cluster-node-timeout 60000",
+                "cluster-require-full-coverage no")) {
+            start("--spring.data.redis.cluster.nodes=" + String.join(",", cluster.nodes()), "1s");
+            RedisServer silent = cluster.masters().get(0);
+            RedisServer answering = cluster.masters().get(1);
+            List<String> delayed = queuesOf(cluster, silent).limit(DELAYED).toList();
+            String other = queueOf(cluster, answering);
+            silent.suspend();
+            DelayQueueTemplate queue = this.context.getBean(DelayQueueTemplate.class);
+            new TransactionTemplate(this.context.getBean(PlatformTransactionManager.class))
+                .executeWithoutResult((status) -> {
+                    delayed.forEach((name) -> queue.send(name, "1", "waits", LATER));
+                    queue.send(other, "1", "waits", LATER);
+                });
+
+            await().atMost(PATIENCE).until(() -> answering.commands().hlen("dq:{" + other + "}:messages") == 1);
+            silent.resume();
+            await().atMost(PATIENCE)
+                .until(() -> delayed.stream()
+                    .allMatch((name) -> silent.commands().hlen("dq:{" + name + "}:messages") == 1));
+            this.context.close();
+        }
+    }
+
     /** Returns whether the message of a queue is back, and the queue is not paused. */
     private static boolean isRestored(RedisServer server, String queue) {
         String layout = server.commands().get("dq:{" + queue + "}:partitions");
@@ -179,11 +215,13 @@ class SilentServerTests {
     }
 
     private static String queueOf(RedisCluster cluster, RedisServer server) {
+        return queuesOf(cluster, server).findFirst().orElseThrow();
+    }
+
+    private static Stream<String> queuesOf(RedisCluster cluster, RedisServer server) {
         return IntStream.range(0, 1000)
             .mapToObj((i) -> "queue" + i)
-            .filter((name) -> cluster.masterOf("dq:{" + name + "}:journal").port() == server.port())
-            .findFirst()
-            .orElseThrow();
+            .filter((name) -> cluster.masterOf("dq:{" + name + "}:journal").port() == server.port());
     }
 
     /** Adds ends that the reconciler is to record, unless there are enough. */

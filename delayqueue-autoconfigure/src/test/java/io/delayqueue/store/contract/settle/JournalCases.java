@@ -1,6 +1,7 @@
 package io.delayqueue.store.contract.settle;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -370,6 +371,19 @@ public abstract class JournalCases extends StoreCases {
         this.dq.cancel();
         forget(FIRST);
         forget(SECOND);
+    }
+
+    /** P3: its own due time may not be stored, so nothing moves a retry forward. */
+    @Test
+    void aRetryIsNotMovedForward() {
+        this.dq.retry(leasedOfJournal());
+        Instant due = this.dq.offer(keep("first", Duration.ZERO), 7).dueAt();
+
+        assertThat(this.dq.reschedule(7, Duration.ZERO, due)).isEqualTo(RescheduleResult.NOT_FOUND);
+        assertThat(this.dq.reschedule(7, DELAY.multipliedBy(3), due)).isEqualTo(RescheduleResult.RESCHEDULED);
+        this.dq.cancel();
+        forget(FAILURE);
+        forget(FIRST);
     }
 
     @Test

@@ -1,18 +1,15 @@
 package io.delayqueue.shop.ledger;
 
 import java.time.Duration;
-import java.util.List;
 import java.util.stream.IntStream;
 
 import io.delayqueue.DelayedMessage;
-import io.delayqueue.LedgerLossEvent;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.journal.JournalFactory;
-import io.delayqueue.journal.RestorePlan;
+import io.delayqueue.journal.JournalStatus;
 import io.delayqueue.shop.EachDatabase;
-import io.delayqueue.shop.Shop;
 import io.delayqueue.shop.ShopApplication;
 import io.delayqueue.shop.ShopDatabase;
 import org.junit.jupiter.api.AfterAll;
@@ -25,9 +22,9 @@ import org.springframework.context.SmartLifecycle;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** Tests ledgers without an automatic restore, and nodes that do no work for others. */
+/** Tests nodes that leave the work that one node does for all to others. */
 @Tag("server")
-class ManualRestoreTests {
+class MaintenanceTests {
 
     private static final Duration LATER = Duration.ofHours(1);
 
@@ -56,32 +53,10 @@ class ManualRestoreTests {
         redis.commands().flushall();
     }
 
-    /** A loss is counted and reported, the queue goes on, and an operator restores it. */
-    @EachDatabase
-    void aLossIsReportedAndNotRestored(ShopDatabase database) {
-        this.shop = ShopApplication.start(redis, database.url(), "delayqueue.journal.automatic-restore=false",
-                "delayqueue.journal.restore-pause=10m");
-        for (String id : List.of("1", "2", "3")) {
-            this.shop.queue().send(Shop.ORDERS, id, "content", LATER);
-        }
-        await().untilAsserted(() -> assertThat(this.shop.accepted()).isEqualTo(3));
-        await().untilAsserted(() -> assertThat(ShopApplication.calls(redis, Shop.ORDERS)).isGreaterThan(1));
-
-        redis.commands().flushall();
-
-        await().atMost(PATIENCE)
-            .untilAsserted(() -> assertThat(this.shop.shop().losses)
-                .containsExactly(new LedgerLossEvent(List.of(Shop.ORDERS), 3)));
-        assertThat(this.shop.queue().find(Shop.ORDERS, "1")).isEmpty();
-        this.shop.queue().send(Shop.ORDERS, "not held back");
-        await().atMost(PATIENCE)
-            .untilAsserted(() -> assertThat(this.shop.shop().handled).containsExactly("not held back"));
-        assertThat(this.shop.journal().restore(RestorePlan.all().queue(Shop.ORDERS)).restored()).isEqualTo(3);
-        assertThat(this.shop.queue().find(Shop.ORDERS, "1")).isPresent();
-        assertThat(this.shop.shop().losses).hasSize(1);
-    }
-
-    /** P1: a node without maintenance leaves overdue messages to another one. */
+    /**
+     * P1: a node without maintenance leaves overdue messages to another one, and reports
+     * that none is there.
+     */
     @EachDatabase
     void aNodeWithoutMaintenanceDoesNotSweep(ShopDatabase database) {
         String url = database.url();
@@ -92,9 +67,12 @@ class ManualRestoreTests {
                 .toList());
         await().untilAsserted(() -> assertThat(this.shop.accepted()).isEqualTo(50));
         this.shop.makeOverdue();
+        JournalStatus status = this.shop.context().getBean(JournalFactory.class).status();
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(status.unkept()).isPositive());
 
         try (ShopApplication other = ShopApplication.start(redis, url)) {
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(other.swept()).isEqualTo(50));
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(status.unkept()).isZero());
         }
         assertThat(this.shop.swept()).isZero();
     }
