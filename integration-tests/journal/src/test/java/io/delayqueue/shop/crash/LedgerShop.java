@@ -165,6 +165,11 @@ class LedgerShop {
         }
     }
 
+    /** Places an order whose message is due at once. */
+    void placeNow(String id) {
+        commit(() -> insert(id, "now", Duration.ZERO, null));
+    }
+
     private void place(String id) {
         Duration soon = Duration.ofMillis(ThreadLocalRandom.current().nextInt(300));
         switch (ThreadLocalRandom.current().nextInt(8)) {

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -65,7 +66,7 @@ class LedgerSuspensionTests {
                 ConfigurableApplicationContext context = start(redis, url)) {
             JdbcClient jdbc = context.getBean(JdbcClient.class);
             for (JournalPoint point : points()) {
-                suspend(redis, url, point, jdbc);
+                suspend(redis, url, point, context);
                 assertThat(handled()).as("handled after a suspension at " + point).doesNotHaveDuplicates();
                 assertThat(unwanted(jdbc)).as("handled after a suspension at " + point).isEmpty();
             }
@@ -77,10 +78,19 @@ class LedgerSuspensionTests {
         return (point != null) ? List.of(JournalPoint.valueOf(point)) : List.copyOf(POINTS.keySet());
     }
 
-    private void suspend(RedisServer redis, String url, JournalPoint point, JdbcClient jdbc) throws Exception {
+    private void suspend(RedisServer redis, String url, JournalPoint point, ConfigurableApplicationContext context)
+            throws Exception {
+        JdbcClient jdbc = context.getBean(JdbcClient.class);
+        SmartLifecycle relay = context.getBean("delayQueueJournalRelay", SmartLifecycle.class);
         try (ChildJvm child = child(redis, url, point, POINTS.get(point))) {
+            if (point == JournalPoint.AFTER_CLAIM) {
+                relay.stop();
+                context.getBean(LedgerShop.class).placeNow("left");
+                jdbc.sql("UPDATE delayqueue_journal SET claimed_until = 1 WHERE message_id = 'left'").update();
+            }
             awaitLine(child, "HANDLING");
             child.signal("STOP");
+            relay.start();
             boolean idle = waits(() -> waiting(jdbc) == 0 && redis.commands().zcard("dq:{ledger}:changes") == 0);
             int before = handled().size();
             child.signal("CONT");
