@@ -95,6 +95,37 @@ class MaintenanceTests {
         assertThat(this.shop.queue().find(QUEUE, "1")).isPresent();
     }
 
+    /** It deletes no transitions whose retention time is over. */
+    @EachDatabase
+    void aNodeWithoutMaintenanceDeletesNoHistory(ShopDatabase database) {
+        String url = database.url();
+        String[] settings = { "delayqueue.journal.maintenance=false", "delayqueue.journal.history.retention=1h" };
+        this.shop = ShopApplication.start(redis, url, settings);
+        this.shop.queue().send(QUEUE, "1", "content", LATER);
+        await().untilAsserted(() -> assertThat(history("1")).isOne());
+        this.shop.jdbc().sql("UPDATE delayqueue_history SET occurred_at = 1").update();
+
+        try (ShopApplication second = ShopApplication.start(redis, url, settings)) {
+            second.queue().send(QUEUE, "2", "content", LATER);
+            await().untilAsserted(() -> assertThat(history("2")).isOne()); // after it
+                                                                           // could have
+                                                                           // deleted
+            assertThat(history("1")).isOne();
+        }
+        try (ShopApplication other = ShopApplication.start(redis, url, "delayqueue.journal.history.retention=1h")) {
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(history("1")).isZero());
+        }
+        assertThat(history("2")).isOne();
+    }
+
+    private long history(String id) {
+        return this.shop.jdbc()
+            .sql("SELECT COUNT(*) FROM delayqueue_history WHERE message_id = ?")
+            .param(id)
+            .query(Long.class)
+            .single();
+    }
+
     private static long applied(ShopApplication application) {
         return application.context().getBean(JournalFactory.class).status().applied();
     }
