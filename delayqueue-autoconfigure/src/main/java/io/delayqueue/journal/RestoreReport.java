@@ -3,8 +3,9 @@ package io.delayqueue.journal;
 /**
  * Counts what a restore did, or would do in a dry run.
  *
- * @param restored messages that Redis did not hold, and were stored again; in a dry run
- * all that would be offered
+ * @param restored messages and dead letters that Redis did not hold, and were stored
+ * again; in a dry run the messages that it does not hold, and all dead letters, which are
+ * not looked up
  * @param known messages that Redis holds, or that have ended
  * @param skipped messages that the plan leaves out as expired, or of a queue that belongs
  * to another journal
