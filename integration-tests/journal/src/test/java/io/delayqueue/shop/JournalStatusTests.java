@@ -8,6 +8,7 @@ import java.util.stream.Collectors;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.SendOutcome;
+import io.delayqueue.StoreRefusedException;
 import io.delayqueue.actuator.JournalHealthIndicator;
 import io.delayqueue.actuator.JournalMeters;
 import io.delayqueue.fixtures.redis.RedisBinary;
@@ -35,6 +36,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 
 import static io.delayqueue.shop.Shop.ORDERS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 /** Tests what an operator sees of a ledger: its counts, and its problems. */
@@ -203,9 +205,9 @@ class JournalStatusTests {
         redis.commands().set("dq:{" + ORDERS + "}:journal", "another 7 1");
         start(ShopDatabase.H2);
 
-        this.queue.send(ORDERS, "1", "later", LATER);
-
         await().untilAsserted(() -> assertThat(health().getStatus()).isEqualTo(Status.DOWN));
+        assertThatExceptionOfType(StoreRefusedException.class)
+            .isThrownBy(() -> this.queue.send(ORDERS, "1", "later", LATER));
         assertThat(health().getDetails().get("problems").toString())
             .contains("[orders] belong to the journal of another");
         assertThat(redis.commands().get("dq:{" + ORDERS + "}:journal")).isEqualTo("another 7 1");

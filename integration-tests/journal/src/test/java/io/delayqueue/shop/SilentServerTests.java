@@ -51,7 +51,7 @@ class SilentServerTests {
     private static final int ENTRIES_OF_A_CALL = 1000;
 
     /** If a batch waited for each of them, its other requests would be too late. */
-    private static final int DELAYED = 20;
+    private static final int DELAYED = 150;
 
     private ConfigurableApplicationContext context;
 

@@ -48,25 +48,25 @@ async function askRestore(queue) {
     }
     show('');
     if (counted.restored === 0) {
-      show(`The ledger of queue ${named(queue)} holds no message to restore`);
+      show(`Redis holds all messages of the ledger of queue ${named(queue)}`);
       return;
     }
-    confirmRestore(queue, counted.restored);
+    confirmRestore(queue, counted.restored, counted.restored + counted.known);
   }
   catch (error) {
     show(`Nothing was changed: ${error.message}`);
   }
 }
 
-function confirmRestore(queue, messages) {
+function confirmRestore(queue, missing, all) {
   confirm({
     title: html`Restore queue ${name(queue)}?`,
-    text: html`<p>The ledger holds ${plural(messages, 'message')} that ${messages === 1 ? 'has' : 'have'} not ended. Redis stores again those that it has lost;
-      the others stay as they are.</p>`,
+    text: html`<p>Redis may have lost ${plural(missing, 'message')} of the ledger, which has ${count(all)}. Dead letters count as lost until they are
+      compared. What Redis holds stays as it is.</p>`,
     fields: html`<label>At most in a second <input type="number" name="rate" min="1" max="1000000" placeholder="no limit"></label>`,
-    confirm: `Restore: ${plural(messages, 'message')}`,
+    confirm: `Restore: ${plural(missing, 'message')}`,
     act: async (form, progress) => summary(await runSteps(queue, { rate: Number(form.get('rate') || 0) },
-      (all) => progress(`${count(all.restored + all.known + all.failed)} of ${count(messages)} done`))),
+      (done) => progress(`${count(done.restored + done.known + done.failed)} of ${count(all)} done`))),
   });
 }
 
