@@ -45,8 +45,14 @@ final class JournalRelay implements SmartLifecycle {
     /** How often rows are read again that are behind others. */
     private static final Duration BEHIND_INTERVAL = Duration.ofMillis(20);
 
-    /** Requests that wait to be applied; others are found by the search. */
-    private static final int MAX_SUBMISSIONS = 10_000;
+    /**
+     * Requests that wait to be applied, about 130 bytes each. Others are found by the
+     * search, once their claims have run out.
+     */
+    private static final int MAX_SUBMISSIONS = 100_000;
+
+    /** Requests that follow others of their ids. */
+    private static final int MAX_BEHIND = 10_000;
 
     /** Requests that the store is applying at any time. */
     private static final int MAX_OFFERED = 1000;
@@ -71,7 +77,7 @@ final class JournalRelay implements SmartLifecycle {
     /** Released for each submission and each answer. */
     private final Semaphore events = new Semaphore(0);
 
-    private final RequestsBehind behind = new RequestsBehind(MAX_SUBMISSIONS);
+    private final RequestsBehind behind = new RequestsBehind(MAX_BEHIND);
 
     private @Nullable Thread thread;
 

@@ -443,6 +443,26 @@ class OutboxTests {
         });
     }
 
+    /**
+     * P3: the requests of a burst wait for the relay, and not until their claims run out.
+     */
+    @Test
+    void aBurstDoesNotWaitForClaims() {
+        start(ShopDatabase.H2);
+        int burst = 12_000;
+
+        this.transaction.executeWithoutResult((status) -> this.queue.sendAll(IntStream.range(0, burst)
+            .mapToObj((i) -> DelayedMessage.builder(ORDERS, "content").delay(LATER).build())
+            .toList()));
+        jdbc().sql("UPDATE delayqueue_journal SET claimed_until = ?")
+            .param(System.currentTimeMillis() + Duration.ofMinutes(9).toMillis())
+            .update();
+
+        await().atMost(Duration.ofMinutes(2))
+            .until(() -> redis.commands().hlen("dq:{" + ORDERS + "}:messages") == burst);
+        await().atMost(Duration.ofMinutes(2)).untilAsserted(() -> assertThat(rows()).isZero());
+    }
+
     private long rows() {
         return jdbc().sql("SELECT COUNT(*) FROM delayqueue_journal").query(Long.class).single();
     }
