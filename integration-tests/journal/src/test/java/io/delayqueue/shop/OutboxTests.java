@@ -451,12 +451,14 @@ class OutboxTests {
         start(ShopDatabase.H2);
         int burst = 12_000;
 
-        this.transaction.executeWithoutResult((status) -> this.queue.sendAll(IntStream.range(0, burst)
-            .mapToObj((i) -> DelayedMessage.builder(ORDERS, "content").delay(LATER).build())
-            .toList()));
-        jdbc().sql("UPDATE delayqueue_journal SET claimed_until = ?")
-            .param(System.currentTimeMillis() + Duration.ofMinutes(9).toMillis())
-            .update();
+        this.transaction.executeWithoutResult((status) -> {
+            this.queue.sendAll(IntStream.range(0, burst)
+                .mapToObj((i) -> DelayedMessage.builder(ORDERS, "content").delay(LATER).build())
+                .toList());
+            jdbc().sql("UPDATE delayqueue_journal SET claimed_until = ?")
+                .param(System.currentTimeMillis() + Duration.ofMinutes(9).toMillis())
+                .update();
+        });
 
         await().atMost(Duration.ofMinutes(2))
             .until(() -> redis.commands().hlen("dq:{" + ORDERS + "}:messages") == burst);
