@@ -212,9 +212,8 @@ final class RelayedRequests {
     }
 
     /**
-     * Waits until the store has returned to which journal a queue belongs and what the
-     * time is. Does not wait for a queue that was silent the last time, so that it delays
-     * no other queue.
+     * Waits until the store has returned the journal and the time of a queue. Does not
+     * wait for a queue that was silent the last time, so that it delays no other queue.
      * @param limit until when, in nanoseconds of the monotonic clock
      */
     private void awaitAnswer(QueueName queue, long limit) throws InterruptedException {
