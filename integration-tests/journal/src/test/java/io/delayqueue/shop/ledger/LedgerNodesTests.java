@@ -9,6 +9,8 @@ import io.delayqueue.DelayedMessage;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.journal.JournalFactory;
+import io.delayqueue.journal.JournalStatus;
 import io.delayqueue.journal.RestorePlan;
 import io.delayqueue.journal.RestoreReport;
 import io.delayqueue.shop.EachDatabase;
@@ -19,6 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.springframework.context.SmartLifecycle;
 
 import org.springframework.dao.DataAccessException;
 
@@ -27,8 +30,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Tests a ledger with several applications: which of them sweeps, and those that only
- * handle messages. Also tests what a database may do to ids and contents.
+ * Tests a ledger with several applications: which of them sweeps, those that only handle
+ * messages, and those that leave the work for all nodes to others. Also tests what a
+ * database may do to ids and contents.
  */
 @Tag("server")
 class LedgerNodesTests {
@@ -177,6 +181,83 @@ class LedgerNodesTests {
         assertThat(this.shop.queue().send(QUEUE, "next", "content", LATER).outcome()).isEqualTo(SendOutcome.SCHEDULED);
         assertThat(this.shop.rows()).isOne();
         assertThat(this.shop.queue().statistics(QUEUE).scheduled()).isOne();
+    }
+
+    /**
+     * P1: a node without maintenance leaves overdue messages to another one, and reports
+     * that none is there.
+     */
+    @EachDatabase
+    void aNodeWithoutMaintenanceDoesNotSweep(ShopDatabase database) {
+        String url = database.url();
+        this.shop = ShopApplication.start(redis, url, "delayqueue.journal.maintenance=false");
+        this.shop.queue()
+            .sendAll(IntStream.range(0, 50)
+                .mapToObj((i) -> DelayedMessage.builder(QUEUE, "content").id("m" + i).delay(LATER).build())
+                .toList());
+        await().untilAsserted(() -> assertThat(this.shop.accepted()).isEqualTo(50));
+        this.shop.makeOverdue();
+        JournalStatus status = this.shop.context().getBean(JournalFactory.class).status();
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(status.unkept()).isPositive());
+
+        try (ShopApplication other = ShopApplication.start(redis, url)) {
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(other.swept()).isEqualTo(50));
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(status.unkept()).isZero());
+        }
+        assertThat(this.shop.swept()).isZero();
+    }
+
+    /** P1: and it leaves the requests of nodes that have ended to another one. */
+    @EachDatabase
+    void aNodeWithoutMaintenanceAppliesNoRequestsOfOthers(ShopDatabase database) {
+        String url = database.url();
+        this.shop = ShopApplication.start(redis, url, "delayqueue.journal.maintenance=false");
+        try (ShopApplication left = ShopApplication.start(redis, url, "delayqueue.journal.maintenance=false")) {
+            left.context().getBean("delayQueueJournalRelay", SmartLifecycle.class).stop();
+            assertThat(left.queue().send(QUEUE, "1", "content", LATER).outcome()).isEqualTo(SendOutcome.RECORDED);
+        }
+        this.shop.jdbc().sql("UPDATE delayqueue_journal SET claimed_until = 1").update();
+
+        try (ShopApplication other = ShopApplication.start(redis, url)) {
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(applied(other)).isOne());
+        }
+        assertThat(applied(this.shop)).isZero();
+        assertThat(this.shop.queue().find(QUEUE, "1")).isPresent();
+    }
+
+    /** It deletes no transitions whose retention time is over. */
+    @EachDatabase
+    void aNodeWithoutMaintenanceDeletesNoHistory(ShopDatabase database) {
+        String url = database.url();
+        String[] settings = { "delayqueue.journal.maintenance=false", "delayqueue.journal.history.retention=1h" };
+        this.shop = ShopApplication.start(redis, url, settings);
+        this.shop.queue().send(QUEUE, "1", "content", LATER);
+        await().untilAsserted(() -> assertThat(history("1")).isOne());
+        this.shop.jdbc().sql("UPDATE delayqueue_history SET occurred_at = 1").update();
+
+        try (ShopApplication second = ShopApplication.start(redis, url, settings)) {
+            second.queue().send(QUEUE, "2", "content", LATER);
+            await().untilAsserted(() -> assertThat(history("2")).isOne()); // after it
+                                                                           // could have
+                                                                           // deleted
+            assertThat(history("1")).isOne();
+        }
+        try (ShopApplication other = ShopApplication.start(redis, url, "delayqueue.journal.history.retention=1h")) {
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(history("1")).isZero());
+        }
+        assertThat(history("2")).isOne();
+    }
+
+    private long history(String id) {
+        return this.shop.jdbc()
+            .sql("SELECT COUNT(*) FROM delayqueue_history WHERE message_id = ?")
+            .param(id)
+            .query(Long.class)
+            .single();
+    }
+
+    private static long applied(ShopApplication application) {
+        return application.context().getBean(JournalFactory.class).status().applied();
     }
 
     /** Measures how often all nodes call the queue in a second. */
