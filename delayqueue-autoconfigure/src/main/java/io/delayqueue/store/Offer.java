@@ -32,7 +32,9 @@ public record Offer(long revision, ToLongFunction<Partition> deadline, boolean r
      */
     public static final Duration VOID_MEMORY = Duration.ofMinutes(1);
 
-    /** Creates an offer of messages that the store did not have, which makes nothing void. */
+    /**
+     * Creates an offer of messages that the store did not have, which makes nothing void.
+     */
     public Offer(long revision, ToLongFunction<Partition> deadline) {
         this(revision, deadline, false, Map.of(), Map.of(), null);
     }
