@@ -4,7 +4,6 @@ import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.admin.NodeOperations;
 import io.delayqueue.admin.DelayQueueIntegrityChecker;
 import io.delayqueue.journal.HistoryFactory;
-import io.delayqueue.journal.JournalMode;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.memory.InMemoryIntegrityChecker;
 import io.delayqueue.memory.InMemoryMessageStore;
@@ -109,7 +108,7 @@ public final class DelayQueueAutoConfiguration {
             ObjectProvider<QueueRegistry> registry, ObjectProvider<HistoryFactory> histories, LocalSchedules schedules,
             DelayQueueProperties properties) {
         HistoryFactory history = histories.getIfAvailable();
-        if (history == null && properties.hasJournal(JournalMode::recordsHistory)) {
+        if (history == null && properties.hasHistory()) {
             throw MissingJournalException.ofHistory();
         }
         return new StoreComponents((history != null) ? history.recording(messages) : messages, inspector, wakeUps,

@@ -115,6 +115,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
             require(partitions >= 1 && partitions <= Partition.LIMIT, propertiesOf(name) + "partitions",
                     "1 to %d".formatted(Partition.LIMIT), partitions);
         });
+        require(journal.history().enabled() || !hasJournal(journal, queues, JournalMode.AUDIT::equals),
+                "delayqueue.journal.history.enabled", "true with a journal mode 'audit'", false);
         forward = Map.copyOf(forward);
         forward.keySet().forEach((name) -> check("delayqueue.forward: ", () -> new QueueName(name)));
     }
@@ -140,9 +142,18 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
 
     /** Returns whether the journal of any queue has such a mode. */
     boolean hasJournal(Predicate<JournalMode> kind) {
-        return kind.test(this.journal.mode()) || this.queues.values()
+        return hasJournal(this.journal, this.queues, kind);
+    }
+
+    private static boolean hasJournal(Journal journal, Map<String, Queue> queues, Predicate<JournalMode> kind) {
+        return kind.test(journal.mode()) || queues.values()
             .stream()
             .anyMatch((queue) -> queue.journalMode() != null && kind.test(queue.journalMode()));
+    }
+
+    /** Returns whether the transitions of the messages of any queue are recorded. */
+    boolean hasHistory() {
+        return this.journal.history().enabled() && hasJournal(JournalMode::recordsHistory);
     }
 
     /** Returns the settings of a queue for callers that are not listeners. */
@@ -324,16 +335,18 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     }
 
     /**
-     * Settings of the history of messages, in the journal mode that records it.
+     * Settings of the history of messages, in the journal modes that record it.
      *
+     * @param enabled Whether the transitions of messages are recorded. A ledger works
+     * without them and writes half as many rows; the mode 'audit' has no other purpose.
      * @param retention How long a transition is kept.
      * @param causes Whether the messages of exceptions are recorded, which may quote a
      * payload. If not, the type of the exception is.
      * @param buffer Maximum number of transitions that wait to be written. Further ones
      * are dropped and counted.
      */
-    public record History(@DefaultValue("30d") Duration retention, @DefaultValue("true") boolean causes,
-            @DefaultValue("10000") int buffer) {
+    public record History(@DefaultValue("true") boolean enabled, @DefaultValue("30d") Duration retention,
+            @DefaultValue("true") boolean causes, @DefaultValue("10000") int buffer) {
 
         private static final int MAX_BUFFER = 1_000_000;
 

@@ -74,6 +74,15 @@ abstract class OnJournalCondition extends SpringBootCondition {
             super(JournalMode::recordsHistory);
         }
 
+        @Override
+        public ConditionOutcome getMatchOutcome(ConditionContext context, AnnotatedTypeMetadata metadata) {
+            if (!context.getEnvironment().getProperty("delayqueue.journal.history.enabled", Boolean.class, true)) {
+                return ConditionOutcome.noMatch(ConditionMessage.forCondition("History of messages")
+                    .because("delayqueue.journal.history.enabled is false"));
+            }
+            return super.getMatchOutcome(context, metadata);
+        }
+
     }
 
 }

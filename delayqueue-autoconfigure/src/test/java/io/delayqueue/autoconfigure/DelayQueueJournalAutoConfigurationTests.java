@@ -48,6 +48,17 @@ class DelayQueueJournalAutoConfigurationTests {
                 .hasStackTraceContaining("Without it no transition would be recorded"));
     }
 
+    /** An audit records nothing but the history. */
+    @ParameterizedTest
+    @ValueSource(strings = { "delayqueue.journal.mode=audit", "delayqueue.queues.orders.journal-mode=audit" })
+    void anAuditWithoutAHistoryStopsTheStart(String mode) {
+        this.runner.withPropertyValues(mode, "delayqueue.journal.history.enabled=false")
+            .run((context) -> assertThat(context).hasFailed()
+                .getFailure()
+                .hasStackTraceContaining("delayqueue.journal.history.enabled")
+                .hasStackTraceContaining("true with a journal mode 'audit'"));
+    }
+
     /** P1: an application whose sends would bypass the journal does not start. */
     @ParameterizedTest
     @ValueSource(strings = { "delayqueue.journal.mode=outbox", "delayqueue.queues.orders.journal-mode=outbox" })

@@ -66,7 +66,7 @@ public final class Database {
                 .resolve(kind.name().toLowerCase(Locale.ROOT) + "-" + System.nanoTime());
             Files.createDirectories(directory);
             return switch (kind) {
-                case H2 -> new Database(kind, "jdbc:h2:mem:", ";DB_CLOSE_DELAY=-1", 0);
+                case H2 -> new Database(kind, "jdbc:h2:file:" + directory + "/", ";WRITE_DELAY=0;DB_CLOSE_DELAY=-1", 0);
                 case POSTGRESQL -> startPostgres(directory);
                 case MARIADB -> startMariaDb(directory);
             };
@@ -178,7 +178,7 @@ public final class Database {
     /** A kind of server. */
     public enum Kind {
 
-        /** In the memory of the contender's JVM. */
+        /** In the contender's JVM, with a file that each commit writes to. */
         H2("H2", ""),
 
         /** The binaries of the tests. */

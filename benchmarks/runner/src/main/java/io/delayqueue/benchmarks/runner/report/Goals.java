@@ -162,6 +162,7 @@ final class Goals {
                 addQuotient(goals, database, "delayqueue-outbox", 3, peer);
             }
             addQuotient(goals, database, "delayqueue-ledger", 0.5, "sql");
+            addQuotient(goals, database, "delayqueue-ledger-alone", 0.5, "sql");
             goals.add(new Goal("journal", "%s, 4/s, delayqueue-outbox: p50 ms ≤ 5".formatted(database), (result) -> {
                 Spread median = result.spread("delayqueue-outbox", database + ", 4/s", Figure.P50.name(), Goal.QUIET);
                 return Goal.atMost(median, 5, Goal.ROUNDS, "");
