@@ -59,19 +59,17 @@ public record ForwardedMessage(String queue, String id, @Nullable String group, 
 
     /**
      * Returns the headers that were no texts when intake read the message from a broker,
-     * by name.
+     * by name. None has a name of {@link BrokerHeaders}.
      */
     public Map<String, byte[]> binaryHeaders() {
         Map<String, byte[]> binary = new LinkedHashMap<>();
-        this.headers.keySet()
-            .stream()
-            .filter((name) -> name.startsWith(BrokerHeaders.BINARY) && !name.equals(BINARY_KEY))
-            .forEach((name) -> {
-                byte[] value = bytes(name);
-                if (value != null) {
-                    binary.put(name.substring(BrokerHeaders.BINARY.length()), value);
-                }
-            });
+        this.headers.keySet().stream().filter((name) -> name.startsWith(BrokerHeaders.BINARY)).forEach((name) -> {
+            String original = name.substring(BrokerHeaders.BINARY.length());
+            byte[] value = bytes(name);
+            if (value != null && !original.startsWith(BrokerHeaders.PREFIX)) {
+                binary.put(original, value);
+            }
+        });
         return binary;
     }
 

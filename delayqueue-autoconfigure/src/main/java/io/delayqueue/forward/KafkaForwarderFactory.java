@@ -113,7 +113,7 @@ public final class KafkaForwarderFactory implements ForwarderFactory, AutoClosea
     }
 
     /** Returns whether no name of a broker can be resolved, which may be so for now. */
-    private static boolean isUnresolved(KafkaException failure) {
+    public static boolean isUnresolved(KafkaException failure) {
         String message = rootCause(failure).getMessage();
         return message != null && message.startsWith("No resolvable bootstrap urls");
     }
@@ -144,13 +144,24 @@ public final class KafkaForwarderFactory implements ForwarderFactory, AutoClosea
         own.putIfAbsent(ProducerConfig.MAX_BLOCK_MS_CONFIG, (int) MAX_BLOCK.toMillis());
         own.putIfAbsent(ProducerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, (int) MAX_RECONNECT.toMillis());
         if (!own.containsKey(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG)
-                && !own.containsKey(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG)
-                && !own.containsKey(ProducerConfig.LINGER_MS_CONFIG)) {
+                && !own.containsKey(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG)) {
             int millis = (int) Math.max(100, options.timeout().toMillis());
-            own.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, millis);
             own.put(ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, millis / 2);
+            // The client rejects a value below the sum of the others.
+            own.put(ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG,
+                    (int) Math.min(Integer.MAX_VALUE, Math.max(millis, millis / 2 + lingerMillis(own))));
         }
         return own;
+    }
+
+    /** Returns zero for a value that is no number, which the client rejects. */
+    private static long lingerMillis(Map<String, Object> configuration) {
+        try {
+            return Long.parseLong(String.valueOf(configuration.getOrDefault(ProducerConfig.LINGER_MS_CONFIG, 0)));
+        }
+        catch (NumberFormatException ex) {
+            return 0;
+        }
     }
 
     /** Leaves a value that is no number for the client to reject. */

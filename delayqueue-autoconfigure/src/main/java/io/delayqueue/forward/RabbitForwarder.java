@@ -2,10 +2,13 @@ package io.delayqueue.forward;
 
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.amqp.AmqpException;
 import org.springframework.amqp.core.Message;
@@ -27,6 +30,9 @@ final class RabbitForwarder implements MessageForwarder {
 
     /** The reply text with which the broker closes the channel of a message. */
     private static final String TOO_LARGE = "PRECONDITION_FAILED - message size";
+
+    /** Headers that name further routing keys; of a sender they would be a route. */
+    private static final Set<String> ROUTES = Set.of("CC", "BCC");
 
     /**
      * How long a rejected message may still be returned. RabbitMQ returns a message
@@ -71,6 +77,10 @@ final class RabbitForwarder implements MessageForwarder {
         }
         catch (AmqpException ex) {
             this.unconfirmed.remove(correlation.getId());
+            if (ex.getCause() instanceof IllegalArgumentException cause) {
+                // The client cannot write the message, such as headers above a frame.
+                throw undeliverable(String.valueOf(cause.getMessage()), ex);
+            }
             throw new BrokerUnavailableException(
                     "Exchange '%s' cannot be reached: %s".formatted(this.exchange, ex.getMessage()), ex);
         }
@@ -84,9 +94,17 @@ final class RabbitForwarder implements MessageForwarder {
         properties.setContentType(BrokerHeaders.JSON);
         properties.setContentEncoding(UTF_8.name());
         properties.setMessageId(message.id());
-        message.brokerHeaders().forEach(properties::setHeader);
-        message.binaryHeaders().forEach(properties::setHeader);
+        setHeaders(properties, message.brokerHeaders());
+        setHeaders(properties, message.binaryHeaders());
         return new Message(message.payload(), properties);
+    }
+
+    private static void setHeaders(MessageProperties properties, Map<String, ?> headers) {
+        headers.forEach((name, value) -> {
+            if (!ROUTES.contains(name)) {
+                properties.setHeader(name, value);
+            }
+        });
     }
 
     private void returned(ReturnedMessage message) {
@@ -110,8 +128,7 @@ final class RabbitForwarder implements MessageForwarder {
             return CompletableFuture.completedFuture(null);
         }
         if (reason != null && reason.contains(TOO_LARGE)) {
-            throw new UndeliverableMessageException(
-                    "Exchange '%s' does not accept the message: %s".formatted(this.exchange, reason), null);
+            throw undeliverable(reason, null);
         }
         if (reason != null) {
             throw rejected(reason);
@@ -124,6 +141,11 @@ final class RabbitForwarder implements MessageForwarder {
     private RuntimeException rejected(String reason) {
         return new BrokerUnavailableException(
                 "Exchange '%s' has not confirmed the message: %s".formatted(this.exchange, reason), null);
+    }
+
+    private RuntimeException undeliverable(String reason, @Nullable Throwable cause) {
+        return new UndeliverableMessageException(
+                "Exchange '%s' does not accept the message: %s".formatted(this.exchange, reason), cause);
     }
 
     private RuntimeException undeliverable(ReturnedMessage message) {

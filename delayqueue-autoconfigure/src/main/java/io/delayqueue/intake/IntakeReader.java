@@ -174,11 +174,15 @@ final class IntakeReader {
 
     /** Returns an id for a name, which is the same whenever the message is read. */
     static String idOf(String name) {
+        return isId(name) ? name : UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8)).toString();
+    }
+
+    private static boolean isId(String name) {
         try {
-            return MessageLimits.requireId(name);
+            return !MessageLimits.requireId(name).startsWith(MessageLimits.RESERVED_PREFIX);
         }
         catch (IllegalArgumentException ex) {
-            return UUID.nameUUIDFromBytes(name.getBytes(StandardCharsets.UTF_8)).toString();
+            return false;
         }
     }
 

@@ -58,6 +58,12 @@ public final class IntakeScheduler {
     /** The failed attempts since the last success. */
     private int failures;
 
+    /** When the last attempt failed. */
+    private long failedAt;
+
+    /** The attempts that have not ended. */
+    private int attempts;
+
     private long minuteBegin;
 
     private int invalidInMinute;
@@ -100,9 +106,16 @@ public final class IntakeScheduler {
         return counter;
     }
 
-    /** Returns why the store takes no messages; {@code null} if it does. */
-    @Nullable IntakeProblem problem() {
-        return this.problem.current();
+    /**
+     * Returns why the store takes no messages; {@code null} if it does, or if no message
+     * has been tried for a minute: another process may have them now.
+     */
+    synchronized @Nullable IntakeProblem problem() {
+        return isUnknown() ? null : this.problem.current();
+    }
+
+    private boolean isUnknown() {
+        return this.attempts == 0 && this.nanoTime.getAsLong() - this.failedAt > MINUTE;
     }
 
     /** Records that a message is left to other consumers. */
@@ -118,6 +131,7 @@ public final class IntakeScheduler {
     }
 
     private IntakeOutcome send(IntakeMessage message) {
+        begin();
         try {
             SendOutcome outcome = this.operations.send(this.reader.read(message)).outcome();
             succeeded();
@@ -131,6 +145,21 @@ public final class IntakeScheduler {
             failed(ex);
             return IntakeOutcome.FAILED;
         }
+        finally {
+            end();
+        }
+    }
+
+    private synchronized void begin() {
+        if (this.failures > 0 && isUnknown()) {
+            this.failures = 0;
+            this.problem.end();
+        }
+        this.attempts++;
+    }
+
+    private synchronized void end() {
+        this.attempts--;
     }
 
     private synchronized void invalid(IntakeMessage message, String reason) {
@@ -152,6 +181,7 @@ public final class IntakeScheduler {
 
     private synchronized void failed(RuntimeException failure) {
         this.failures++;
+        this.failedAt = this.nanoTime.getAsLong();
         this.problem.begin("the store does not take its messages: " + failure);
         if (this.failures == 1) {
             logger.warn("Messages from {} cannot be scheduled in queue '{}'; they stay in the broker, and are tried "

@@ -5,14 +5,20 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.forward.BrokerHeaders;
+import io.delayqueue.forward.KafkaForwarderFactory;
 import io.delayqueue.store.Texts;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.kafka.core.ConsumerFactory;
 import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
@@ -35,7 +41,12 @@ import org.springframework.kafka.support.Acknowledgment;
  */
 public final class KafkaIntake implements Intake {
 
+    private static final Logger logger = LoggerFactory.getLogger(KafkaIntake.class);
+
     private static final String RECONNECT_MILLIS = "5000";
+
+    /** How often an intake is started again whose broker has no address. */
+    private static final Duration RESOLUTION_RETRY = Duration.ofSeconds(10);
 
     private static final Duration AUTHORIZATION_RETRY = Duration.ofSeconds(10);
 
@@ -58,6 +69,9 @@ public final class KafkaIntake implements Intake {
     private final ProblemTracker consumer = new ProblemTracker(System::nanoTime);
 
     private volatile long startedAt;
+
+    /** Released by a stop while the consumers wait to be started. */
+    private @Nullable CountDownLatch waiting;
 
     /**
      * Creates an intake.
@@ -101,7 +115,8 @@ public final class KafkaIntake implements Intake {
         own.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
         own.remove(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG);
         own.putIfAbsent(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
-        own.putIfAbsent(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
+        // Boot always sets its default, which reads the records of aborted transactions.
+        own.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
         own.putIfAbsent(ConsumerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, RECONNECT_MILLIS);
         return own;
     }
@@ -206,26 +221,86 @@ public final class KafkaIntake implements Intake {
             .orElse(null);
     }
 
+    /** Starts the consumers, later if no name of a broker can be resolved now. */
     @Override
-    public void start() {
+    public synchronized void start() {
         this.consumer.end();
         this.startedAt = System.nanoTime();
-        this.container.start();
+        if (!startConsumers()) {
+            logger.warn("No name of a broker of {} can be resolved; its consumer starts once one can",
+                    this.scheduler.source());
+            CountDownLatch stopped = new CountDownLatch(1);
+            this.waiting = stopped;
+            Thread thread = new Thread(() -> startLater(stopped), "delayqueue-intake");
+            thread.setDaemon(true);
+            thread.start();
+        }
+    }
+
+    private boolean startConsumers() {
+        try {
+            this.container.start();
+            return true;
+        }
+        catch (KafkaException ex) {
+            this.container.stop();
+            if (!KafkaForwarderFactory.isUnresolved(ex)) {
+                throw ex;
+            }
+            this.consumer
+                .begin("no name of a broker can be resolved; it tries again every " + Texts.span(RESOLUTION_RETRY));
+            return false;
+        }
+    }
+
+    private void startLater(CountDownLatch stopped) {
+        try {
+            while (!stopped.await(RESOLUTION_RETRY.toNanos(), TimeUnit.NANOSECONDS) && !startNow(stopped)) {
+                logger.debug("No name of a broker of {} can be resolved", this.scheduler.source());
+            }
+        }
+        catch (InterruptedException ex) {
+            logger.debug("Interrupted before the consumer could be started", ex);
+        }
+        catch (RuntimeException ex) {
+            this.consumer.begin("its consumer cannot be started: " + ex);
+            logger.error("The consumer of {} cannot be started", this.scheduler.source(), ex);
+        }
+    }
+
+    /** Returns whether there is nothing more to do. */
+    private synchronized boolean startNow(CountDownLatch stopped) {
+        if (this.waiting == stopped && startConsumers()) {
+            this.waiting = null;
+            this.consumer.end();
+            this.startedAt = System.nanoTime();
+            logger.info("The consumer of {} is started", this.scheduler.source());
+        }
+        return this.waiting != stopped;
+    }
+
+    private synchronized void stopWaiting() {
+        if (this.waiting != null) {
+            this.waiting.countDown();
+            this.waiting = null;
+        }
     }
 
     @Override
     public void stop() {
+        stopWaiting();
         this.container.stop();
     }
 
     @Override
     public void stop(Runnable callback) {
+        stopWaiting();
         this.container.stop(callback);
     }
 
     @Override
-    public boolean isRunning() {
-        return this.container.isRunning();
+    public synchronized boolean isRunning() {
+        return this.waiting != null || this.container.isRunning();
     }
 
     @Override

@@ -4,6 +4,9 @@ import java.util.Map;
 
 import io.delayqueue.SendOutcome;
 import io.delayqueue.UnknownQueueException;
+import io.delayqueue.intake.Intake;
+import io.delayqueue.intake.IntakeGroup;
+import io.delayqueue.intake.IntakeProblem;
 import io.delayqueue.template.DelayQueueTemplate;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -89,6 +92,26 @@ class IntakeConfigurationTests {
             .run((context) -> assertThat(context).getFailure()
                 .rootCause()
                 .hasMessageContaining("delayqueue.intake.kafka.late.group-id is ''"));
+    }
+
+    /** A broker may be deployed later than the application. */
+    @Test
+    void anIntakeWhoseBrokerHasNoAddressYetDoesNotFailTheStart() {
+        this.application
+            .withBean(ConsumerFactory.class,
+                    () -> new DefaultKafkaConsumerFactory<>(Map.of("bootstrap.servers", "no-such-host.invalid:9092")))
+            .withPropertyValues("delayqueue.intake.kafka.late.to=orders")
+            .run((context) -> {
+                assertThat(context).hasNotFailed();
+                Intake intake = context.getBean(IntakeGroup.class).intakes().get(0);
+                assertThat(intake.isRunning()).isTrue();
+                assertThat(intake.problem()).isNotNull()
+                    .extracting(IntakeProblem::text)
+                    .asString()
+                    .contains("no name of a broker can be resolved");
+                intake.stop();
+                assertThat(intake.isRunning()).isFalse();
+            });
     }
 
     /** Every record would otherwise be tried again without end. */

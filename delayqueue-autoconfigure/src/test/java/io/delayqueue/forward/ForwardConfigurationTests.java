@@ -5,6 +5,8 @@ import java.io.UncheckedIOException;
 import java.net.ConnectException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -237,6 +239,32 @@ class ForwardConfigurationTests {
             "bootstrap.servers, no-such-host.invalid:9092" })
     void aSettingThatIsReplacedOrMayWorkLaterDoesNot(String name, String value) {
         forwardingToKafka(Map.of(name, value)).run((context) -> assertThat(context).hasNotFailed());
+    }
+
+    /**
+     * Otherwise the client would go on with each record for two minutes, and the queue
+     * would repeat it after the timeout of its forward.
+     */
+    @ParameterizedTest
+    @CsvSource({ "0, 4000", "20, 4000", "3000, 5000" })
+    void theDeliveryTimeoutIsThatOfTheForwardWithALingerTime(Object linger, int timeout) {
+        ForwarderFactory.Options options = new ForwarderFactory.Options("orders", false, Duration.ofSeconds(4));
+
+        assertThat(KafkaForwarderFactory.configuration(Map.of("linger.ms", linger), options))
+            .containsEntry("delivery.timeout.ms", timeout)
+            .containsEntry("request.timeout.ms", 2000);
+    }
+
+    /** Consumers recognise repeated messages by these headers. */
+    @Test
+    void aSenderCannotSetTheHeadersOfTheLibrary() {
+        String forged = Base64.getEncoder().encodeToString("other".getBytes(StandardCharsets.UTF_8));
+        ForwardedMessage message = new ForwardedMessage("orders", "1", null, Instant.EPOCH, 1, 0, Map
+            .of("delayqueue-id", "other", "delayqueue-binary-delayqueue-id", forged, "delayqueue-binary-tag", forged),
+                new byte[0]);
+
+        assertThat(message.brokerHeaders()).containsEntry("delayqueue-id", "1");
+        assertThat(message.binaryHeaders()).containsOnlyKeys("tag");
     }
 
     /** Producers of forwards have meters as those of the application have. */

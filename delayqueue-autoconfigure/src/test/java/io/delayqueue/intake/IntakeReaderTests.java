@@ -177,6 +177,8 @@ class IntakeReaderTests {
         assertThat(IntakeReader.idOf("topic-0-7")).isEqualTo("topic-0-7");
         assertThat(IntakeReader.idOf("x".repeat(200))).hasSize(36).isEqualTo(IntakeReader.idOf("x".repeat(200)));
         assertThat(IntakeReader.idOf("a b")).hasSize(36);
+        // Of occurrences of schedules.
+        assertThat(IntakeReader.idOf("@a")).hasSize(36);
     }
 
 }

@@ -110,6 +110,7 @@ public final class HandlerAvailability {
         }
         if (isUnknown()) {
             this.failures = 0;
+            this.warned = false;
         }
         this.probing = true;
         return Attempt.PROBE;
@@ -154,7 +155,7 @@ public final class HandlerAvailability {
         this.lastFailure = Texts.line(String.valueOf(cause.getMessage()), MAX_CAUSE);
         long wait = SHORTEST_WAIT.toNanos() << Math.min(this.failures - 1, 10);
         this.resumeAt = now + Math.min(wait, LONGEST_WAIT.toNanos());
-        if (this.failures == 1 && now - this.warnedAt >= REPEAT) {
+        if (!this.warned && now - this.warnedAt >= REPEAT) {
             this.warned = true;
             this.warnedAt = now;
             logger.warn("{} cannot be {}; they wait, no attempt counts, and one at a time is tried until it succeeds",

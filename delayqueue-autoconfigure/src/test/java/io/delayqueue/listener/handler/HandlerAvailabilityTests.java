@@ -164,6 +164,26 @@ class HandlerAvailabilityTests {
         assertThat(this.log.lines(Level.INFO)).hasSize(1);
     }
 
+    /** Such as the second of two restarts of a broker. */
+    @Test
+    void anOutageThatBeginsSoonAfterAnotherIsLoggedIfItLasts() {
+        probe(true);
+        this.availability.unavailable(Attempt.ORDINARY, AWAY);
+        this.clock.advance(Duration.ofSeconds(1));
+        probe(true);
+        this.clock.advance(Duration.ofSeconds(20));
+        this.availability.unavailable(Attempt.ORDINARY, AWAY);
+        for (int i = 0; i < 60; i++) {
+            this.clock.advance(Duration.ofSeconds(10));
+            probe(false);
+        }
+        this.clock.advance(Duration.ofSeconds(10));
+        probe(true);
+
+        assertThat(this.log.lines(Level.WARN)).hasSize(2);
+        assertThat(this.log.lines(Level.INFO)).hasSize(2).last().asString().endsWith("after 10 min 10 s");
+    }
+
     @Test
     void aMessageThatFailsByItselfEndsItsProbe() {
         this.availability.failed(this.availability.begin());

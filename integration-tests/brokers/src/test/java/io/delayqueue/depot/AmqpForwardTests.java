@@ -116,6 +116,40 @@ class AmqpForwardTests extends DepotTestBase {
         });
     }
 
+    /**
+     * It would otherwise be the first one again after each attempt, and stop the queue.
+     */
+    @Test
+    void aMessageThatTheClientCannotWriteIsDeadLettered() {
+        start("created");
+        // Names in AMQP have at most 255 bytes.
+        queue().send(DelayedMessage.builder(QUEUE, "long").id("long").header("\u540d".repeat(128), "x").build());
+        queue().send(QUEUE, "other", "content", Duration.ZERO);
+
+        await().atMost(LIMIT).until(() -> queue().statistics(QUEUE).dead() == 1);
+        assertThat(queue().deadLetters(QUEUE).list(null, 10).deadLetters().get(0)).satisfies((letter) -> {
+            assertThat(letter.messageId()).isEqualTo("long");
+            assertThat(letter.failures()).isOne();
+            assertThat(letter.cause()).contains("Exchange '%s' does not accept the message".formatted(this.exchange));
+        });
+        await().atMost(LIMIT).untilAsserted(() -> assertThat(takeIds()).containsExactly("other"));
+    }
+
+    /**
+     * To RabbitMQ these headers are routing keys, and a text there closes the channel.
+     */
+    @Test
+    void aSenderCannotAddRoutes() {
+        start("created");
+
+        queue().send(DelayedMessage.builder(QUEUE, "content").id("1").header("CC", "a").header("BCC", "b").build());
+
+        assertAllForwarded();
+        assertThat(this.broker.take(this.target)).singleElement()
+            .satisfies((message) -> assertThat(message.getMessageProperties().getHeaders()).doesNotContainKeys("CC",
+                    "BCC"));
+    }
+
     @Test
     void aBrokerThatIsAwayCostsNoAttemptAndNoOrder(CapturedOutput output) {
         costsNothing(TcpProxy::refuse, output);

@@ -60,6 +60,8 @@ final class KafkaBroker {
         this.broker = new EmbeddedKafkaKraftBroker(1, 1);
         this.broker.brokerProperty("advertised.listeners", "EXTERNAL://127.0.0.1:" + port);
         this.broker.brokerProperty("auto.create.topics.enable", "false");
+        this.broker.brokerProperty("transaction.state.log.replication.factor", "1");
+        this.broker.brokerProperty("transaction.state.log.min.isr", "1");
         this.broker.brokerProperty("group.initial.rebalance.delay.ms", "0");
         this.broker.brokerProperty("authorizer.class.name", "org.apache.kafka.metadata.authorizer.StandardAuthorizer");
         this.broker.brokerProperty("allow.everyone.if.no.acl.found", "true");
@@ -134,6 +136,30 @@ final class KafkaBroker {
         }
         catch (InterruptedException | ExecutionException | TimeoutException ex) {
             throw new IllegalStateException(ex);
+        }
+    }
+
+    /**
+     * Sends a record in a transaction of its own.
+     * @param commit whether the transaction is committed, and not aborted
+     */
+    void sendInTransaction(String topic, String value, Map<String, String> headers, boolean commit) {
+        try (KafkaProducer<byte[], byte[]> own = new KafkaProducer<>(
+                Map.of("bootstrap.servers", bootstrapServers(), "transactional.id", UUID.randomUUID().toString()),
+                new ByteArraySerializer(), new ByteArraySerializer())) {
+            own.initTransactions();
+            own.beginTransaction();
+            String json = '"' + value + '"';
+            ProducerRecord<byte[], byte[]> record = new ProducerRecord<>(topic, json.getBytes(StandardCharsets.UTF_8));
+            headers.forEach((name, text) -> record.headers().add(name, text.getBytes(StandardCharsets.UTF_8)));
+            own.send(record);
+            own.flush();
+            if (commit) {
+                own.commitTransaction();
+            }
+            else {
+                own.abortTransaction();
+            }
         }
     }
 

@@ -99,6 +99,19 @@ class KafkaIntakeTests extends DepotTestBase {
         assertThat(record.headers().lastHeader("delayqueue-key")).isNull();
     }
 
+    /** Boot's default for consumers reads the records of aborted transactions. */
+    @Test
+    void aRecordOfAnAbortedTransactionIsNotScheduled() {
+        start();
+        this.kafka.sendInTransaction(this.topic, "aborted", Map.of("delayqueue-delay", "PT1H"), false);
+        this.kafka.sendInTransaction(this.topic, "committed", Map.of("delayqueue-delay", "PT1H"), true);
+
+        await().atMost(LIMIT).until(() -> queue().statistics(QUEUE).scheduled() > 0);
+        ConsumerRecord<String, String> committed = this.kafka.records(this.topic).get(0);
+        awaitMessage("%s-0-%d-%d".formatted(this.topic, committed.offset(), committed.timestamp()));
+        assertThat(queue().statistics(QUEUE).scheduled()).isOne();
+    }
+
     /** Offsets that were not committed cause a second read, as after a crash. */
     @Test
     void aRecordThatIsReadTwiceIsScheduledOnce() {
