@@ -102,7 +102,7 @@ class HistoryTests {
         this.context = SpringApplication.run(AuditedShop.class, arguments.toArray(String[]::new));
         this.shop = this.context.getBean(AuditedShop.class);
         this.queue = this.context.getBean(DelayQueueTemplate.class);
-        this.history = this.context.getBean(MessageHistory.class);
+        this.history = this.context.getBeanProvider(MessageHistory.class).getIfAvailable();
     }
 
     private List<String> transitions(String queue, String id) {
@@ -257,6 +257,21 @@ class HistoryTests {
             .query(Long.class)
             .single()).isZero());
         assertThat(transitions(ORDERS, "42")).isEmpty();
+    }
+
+    /** A ledger works without a history, and writes none. */
+    @Test
+    void aLedgerMayHaveNoHistory() {
+        start(ShopDatabase.H2, "--delayqueue.journal.mode=ledger", "--delayqueue.journal.history.enabled=false");
+        this.queue.send(ORDERS, "42", "order", Duration.ZERO);
+        JdbcClient jdbc = this.context.getBean(JdbcClient.class);
+        await().untilAsserted(() -> assertThat(this.shop.handled).hasSize(1));
+        await().untilAsserted(
+                () -> assertThat(jdbc.sql("SELECT COUNT(*) FROM delayqueue_journal").query(Long.class).single())
+                    .isZero());
+
+        assertThat(this.history).isNull();
+        assertThat(jdbc.sql("SELECT COUNT(*) FROM delayqueue_history").query(Long.class).single()).isZero();
     }
 
     /** The rest of the buffer is written when the application ends. */

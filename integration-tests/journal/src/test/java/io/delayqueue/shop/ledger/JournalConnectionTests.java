@@ -3,6 +3,7 @@ package io.delayqueue.shop.ledger;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -10,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
@@ -24,6 +26,8 @@ import io.delayqueue.shop.ShopDatabase;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
@@ -31,11 +35,16 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-/** Counts the connections that callers and the journal's own work have at a time. */
+/**
+ * Counts the connections that callers and the journal's own work have at a time, and the
+ * calls of the database besides statements.
+ */
 @Tag("server")
 class JournalConnectionTests {
 
     private static final int CALLERS = 4;
+
+    private static final Duration LATER = Duration.ofHours(1);
 
     private static RedisServer redis;
 
@@ -77,6 +86,34 @@ class JournalConnectionTests {
         }
     }
 
+    /**
+     * Spring reads the type of a parameter that is null from the driver if the statement
+     * does not name it. The driver of MariaDB prepares the statement on the server for
+     * that, another round trip for each request. Spring leaves out the call for
+     * PostgreSQL.
+     */
+    @ParameterizedTest
+    @EnumSource(names = { "H2", "MARIADB" })
+    void noTypeOfAParameterIsReadFromTheDatabase(ShopDatabase database) {
+        try (ShopApplication shop = ShopApplication.start(List.of(Shop.class, CountedDataSource.class), redis.port(),
+                database.url())) {
+            shop.queue().send(Shop.ORDERS, "1", "handled", Duration.ZERO);
+            shop.queue().send(Shop.ORDERS, "2", "cancelled", LATER);
+            shop.queue().reschedule(Shop.ORDERS, "2", LATER.multipliedBy(2));
+            shop.queue().cancel(Shop.ORDERS, "2");
+            await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> assertThat(shop.rows()).isZero());
+            shop.queue().send(Shop.ORDERS, "3", "restored", LATER);
+            redis.commands().flushall();
+            shop.journal().restore(RestorePlan.all());
+            assertThat(shop.queue().find(Shop.ORDERS, "3")).isPresent();
+
+            assertThat(shop.context().getBean(CountedDataSource.class).typeCalls).hasValue(0);
+        }
+        finally {
+            redis.commands().flushall();
+        }
+    }
+
     private static void send(ShopApplication shop, int caller) {
         for (int i = 0; i < 50; i++) {
             String id = caller + "-" + i;
@@ -85,7 +122,10 @@ class JournalConnectionTests {
         }
     }
 
-    /** Counts connections from when they are taken until they are closed. */
+    /**
+     * Counts connections from when they are taken until they are closed, and calls for
+     * the types of parameters.
+     */
     static final class CountedDataSource implements BeanPostProcessor {
 
         /** The most connections of each caller at a time. */
@@ -96,6 +136,8 @@ class JournalConnectionTests {
         private final AtomicInteger ofJournal = new AtomicInteger();
 
         private final AtomicInteger mostOfJournal = new AtomicInteger();
+
+        private final AtomicInteger typeCalls = new AtomicInteger();
 
         void begin() {
             this.mostOfJournal.set(0);
@@ -110,21 +152,40 @@ class JournalConnectionTests {
                     String thread = Thread.currentThread().getName();
                     Connection target = super.getConnection();
                     taken(thread);
-                    return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(),
-                            new Class<?>[] { Connection.class }, (proxy, method, arguments) -> {
-                                if (method.getName().equals("close")) {
-                                    closed(thread);
-                                }
-                                try {
-                                    return method.invoke(target, arguments);
-                                }
-                                catch (InvocationTargetException ex) {
-                                    throw ex.getTargetException();
-                                }
-                            });
+                    return proxy(Connection.class, target, (method) -> {
+                        if (method.equals("close")) {
+                            closed(thread);
+                        }
+                    });
                 }
 
             } : bean;
+        }
+
+        /**
+         * Returns a proxy of a connection or a statement.
+         * @param listener called with the name of each method before it is called
+         */
+        private <T> T proxy(Class<T> type, T target, Consumer<String> listener) {
+            return type.cast(Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { type },
+                    (proxy, method, arguments) -> {
+                        listener.accept(method.getName());
+                        try {
+                            Object result = method.invoke(target, arguments);
+                            return method.getName().equals("prepareStatement")
+                                    ? proxy(PreparedStatement.class, (PreparedStatement) result, this::countTypeCall)
+                                    : result;
+                        }
+                        catch (InvocationTargetException ex) {
+                            throw ex.getTargetException();
+                        }
+                    }));
+        }
+
+        private void countTypeCall(String method) {
+            if (method.equals("getParameterMetaData")) {
+                this.typeCalls.incrementAndGet();
+            }
         }
 
         private void taken(String thread) {
