@@ -1,5 +1,6 @@
 package io.delayqueue.benchmarks.runner.measure;
 
+import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -20,6 +21,8 @@ final class JournalMeasure implements Measure {
     private static final String PACE = "pace count=%d rate=%d threads=4 bytes=100 delayMin=0";
 
     private static final int RATE = 4;
+
+    private static final Duration WARM_UP_LIMIT = Duration.ofSeconds(20);
 
     /** Without the history of messages. */
     private static final Variant LEDGER_ALONE = Variant.journal("ledger")
@@ -79,7 +82,8 @@ final class JournalMeasure implements Measure {
     private static void throughput(Round round, Stage stage, Database.Kind kind, Database database) {
         int count = round.variant().equals(Variant.NAMASTACK) ? round.mode().pick(20, 20, 100)
                 : round.mode().pick(200, 3000, 20_000);
-        send(stage, count / 4); // to warm up
+        int burst = round.variant().equals(Variant.NAMASTACK) ? count / 4 : count;
+        round.warmUp(stage, () -> send(stage, burst), WARM_UP_LIMIT);
         stage.call("expect count=%d", count);
         double databaseMicros = database.cpuMicros();
         Meter meter = Meter.start(stage);
@@ -96,7 +100,7 @@ final class JournalMeasure implements Measure {
     }
 
     private static void latency(Round round, Stage stage, Database.Kind kind, Database database) {
-        int count = RATE * round.mode().pick(1, 5, 15);
+        int count = RATE * round.mode().pick(1, 5, 10);
         stage.call("expect count=%d", count);
         double databaseMicros = database.cpuMicros();
         Meter meter = Meter.start(stage);
@@ -117,10 +121,10 @@ final class JournalMeasure implements Measure {
         round.record(scenario, figures, findings.delivery(), usage.weather());
     }
 
-    private static void send(Stage stage, int count) {
+    private static Reply send(Stage stage, int count) {
         stage.call("expect count=%d", count);
         stage.call(SEND, count);
-        stage.call("await millis=%d", 60_000);
+        return stage.call("await millis=%d", 60_000);
     }
 
 }

@@ -1,5 +1,6 @@
 package io.delayqueue.benchmarks.runner.measure;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -90,8 +91,17 @@ public final class Round {
      * @return the last figure
      */
     <T> T warmUp(Stage stage, Supplier<T> load) {
+        return warmUp(stage, load, Duration.ofHours(1));
+    }
+
+    /**
+     * Warms up a contender for a limited time.
+     * @param limit after which the load is not repeated
+     */
+    <T> T warmUp(Stage stage, Supplier<T> load, Duration limit) {
+        long end = System.nanoTime() + limit.toNanos();
         T last = load.get();
-        for (int i = 1; i < this.mode.pick(1, LEAST_BURSTS + 1, MOST_BURSTS); i++) {
+        for (int i = 1; i < this.mode.pick(1, LEAST_BURSTS + 1, MOST_BURSTS) && System.nanoTime() < end; i++) {
             Meter meter = Meter.start(stage);
             last = load.get();
             if (meter.stop().compilingPercent() < COMPILED && i >= LEAST_BURSTS) {
