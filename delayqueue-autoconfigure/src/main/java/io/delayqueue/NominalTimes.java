@@ -22,6 +22,8 @@ import org.springframework.scheduling.support.CronExpression;
  */
 final class NominalTimes {
 
+    private static final int MAX_CRON_LENGTH = 1000;
+
     private final @Nullable String cron;
 
     private final @Nullable Duration rate;
@@ -41,6 +43,11 @@ final class NominalTimes {
 
     static String requireCron(String cron) {
         String trimmed = cron.trim();
+        if (trimmed.length() > MAX_CRON_LENGTH) {
+            throw new IllegalArgumentException(
+                    "Cron expression '%s' is not valid: it has %d characters, and at most %d are possible"
+                        .formatted(MessageLimits.quotable(trimmed), trimmed.length(), MAX_CRON_LENGTH));
+        }
         NominalTimes times;
         try {
             times = new NominalTimes(trimmed, null, ZoneOffset.UTC);

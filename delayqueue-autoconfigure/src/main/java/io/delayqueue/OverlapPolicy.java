@@ -12,7 +12,8 @@ public enum OverlapPolicy {
     ALLOW,
 
     /**
-     * Occurrences of the schedule are handled one at a time, in order: they are a
+     * Occurrences of the schedule are handled one at a time, in the order of their due
+     * times, which include the jitter: they are a
      * {@linkplain DelayedMessage.Builder#group(String) group}. An occurrence that is
      * retried delays those after it.
      */

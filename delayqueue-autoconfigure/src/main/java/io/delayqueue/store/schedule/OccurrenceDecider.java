@@ -24,10 +24,7 @@ import static io.delayqueue.store.schedule.ScheduleState.NONE;
  */
 final class OccurrenceDecider {
 
-    /**
-     * Maximum number of occurrences that one step passes, so that a schedule that was
-     * missed for long does not delay others.
-     */
+    /** Maximum number of occurrences that one step passes. */
     static final int MAX_PASSED = 1_000;
 
     private final String name;
@@ -51,11 +48,20 @@ final class OccurrenceDecider {
 
     private int computed;
 
+    private final DoubleSupplier random;
+
+    /** The occurrence whose jitter was drawn last. */
+    private long jitterOf = NONE;
+
+    private long jitter;
+
     /**
      * Creates the plan.
+     * @param random returns numbers from 0 to 1; 0.5 for no jitter
      * @throws IllegalArgumentException if the definition is not readable
      */
-    OccurrenceDecider(String name, ScheduleState state, DefinitionCodec codec, long threshold, Instant now) {
+    OccurrenceDecider(String name, ScheduleState state, DefinitionCodec codec, long threshold, Instant now,
+            DoubleSupplier random) {
         this.name = name;
         this.definition = codec.readSettings(name, state.definition());
         this.codec = codec;
@@ -63,6 +69,7 @@ final class OccurrenceDecider {
         this.paused = state.paused();
         this.threshold = threshold;
         this.now = now.toEpochMilli();
+        this.random = random;
     }
 
     /** Returns how many times it has computed. */
@@ -79,10 +86,11 @@ final class OccurrenceDecider {
      * Returns the step that passes the next occurrence, and those after it that are
      * skipped for the same reason.
      * @param from the state, whose next occurrence is due
+     * @param most maximum number of occurrences that are skipped
      */
-    ScheduleStep step(ScheduleState from, DoubleSupplier random) {
+    ScheduleStep step(ScheduleState from, int most) {
         SkipReason reason = reasonToSkip(from.next());
-        return (reason != null) ? skip(from, reason) : send(from, random);
+        return (reason != null) ? skip(from, reason, most) : send(from);
     }
 
     private @Nullable SkipReason reasonToSkip(long nominal) {
@@ -106,7 +114,19 @@ final class OccurrenceDecider {
     }
 
     private long expiry(long nominal) {
-        return this.definition.timeToLive().map((time) -> nominal + DueTime.ceilToMillis(time)).orElse(Long.MAX_VALUE);
+        return this.definition.timeToLive()
+            .map((time) -> nominal + jitter(nominal) + DueTime.ceilToMillis(time))
+            .orElse(Long.MAX_VALUE);
+    }
+
+    /** Returns by how much an occurrence is delayed, at random once. */
+    private long jitter(long nominal) {
+        if (this.jitterOf != nominal) {
+            double share = Math.abs(2 * this.random.getAsDouble() - 1);
+            this.jitter = (long) (this.definition.jitter().toMillis() * share);
+            this.jitterOf = nominal;
+        }
+        return this.jitter;
     }
 
     /** Returns the time that follows {@code catchUpLimit} later. */
@@ -133,7 +153,7 @@ final class OccurrenceDecider {
                 : this.definition.nextAfter(Instant.ofEpochMilli(nominal)).map(Instant::toEpochMilli).orElse(NONE);
     }
 
-    private ScheduleStep skip(ScheduleState from, SkipReason reason) {
+    private ScheduleStep skip(ScheduleState from, SkipReason reason, int most) {
         Position to = from.position();
         long last;
         int count = 0;
@@ -142,12 +162,12 @@ final class OccurrenceDecider {
             to = advanced(to);
             count++;
         }
-        while (count < MAX_PASSED && isDue(to.next()) && reasonToSkip(to.next()) == reason);
+        while (count < most && isDue(to.next()) && reasonToSkip(to.next()) == reason);
         return ScheduleStep.skip(this.name, from, to,
                 new ScheduleSkip(reason, Instant.ofEpochMilli(from.next()), Instant.ofEpochMilli(last), count));
     }
 
-    private ScheduleStep send(ScheduleState from, DoubleSupplier random) {
+    private ScheduleStep send(ScheduleState from) {
         Position to = isBacklogged(from.position()) ? new Position(after(from.next()), from.next(), 1).ended()
                 : advanced(from.position());
         String lastId = (this.definition.overlap() == OverlapPolicy.SKIP && from.last() != NONE)
@@ -155,16 +175,15 @@ final class OccurrenceDecider {
         String backlogId = (from.ahead() >= this.definition.catchUpLimit()) ? OccurrenceIds.id(this.name, from.tail())
                 : null;
         return ScheduleStep.send(this.name, from, to,
-                new Occurrence(message(from, to.next(), random), validUntil(from.next()), lastId, backlogId));
+                new Occurrence(message(from, to.next()), validUntil(from.next()), lastId, backlogId));
     }
 
-    private NewMessage message(ScheduleState from, long next, DoubleSupplier random) {
+    private NewMessage message(ScheduleState from, long next) {
         long nominal = from.next();
-        double share = Math.abs(2 * random.getAsDouble() - 1);
-        long jitter = (long) (this.definition.jitter().toMillis() * share);
         byte[] envelope = this.codec.envelope(this.payload, OccurrenceIds.headers(from.last(), next));
-        return new NewMessage(OccurrenceIds.id(this.name, nominal), false, new DueTime(nominal + jitter, false),
-                OnDuplicate.KEEP, this.definition.priority(), wholeMillis(this.definition),
+        return new NewMessage(OccurrenceIds.id(this.name, nominal), false,
+                new DueTime(nominal + jitter(nominal), false), OnDuplicate.KEEP, this.definition.priority(),
+                wholeMillis(this.definition),
                 (this.definition.overlap() == OverlapPolicy.QUEUE) ? OccurrenceIds.group(this.name) : null, envelope);
     }
 

@@ -2,12 +2,15 @@ package io.delayqueue.store.schedule;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.function.DoubleSupplier;
 
 import io.delayqueue.store.MessageStore;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Computes the steps of one call from the states of several schedules. Does not call the
@@ -36,9 +39,9 @@ public final class StepPlanner {
     }
 
     /**
-     * Returns the next steps of schedules, those of one schedule in their order. At most
-     * {@link ScheduleStore#BATCH_LIMIT}, so occurrences may remain. Schedules that are
-     * not readable are postponed.
+     * Returns the next steps of schedules, one of each in turn, those of one schedule in
+     * their order. At most {@link ScheduleStore#BATCH_LIMIT}, so occurrences may remain.
+     * Schedules that are not readable are postponed.
      * @param due states of schedules that the store takes for due, by their names
      * @param now the time of the store
      * @param random returns numbers from 0 to 1; 0.5 for no jitter
@@ -46,24 +49,44 @@ public final class StepPlanner {
      */
     public List<ScheduleStep> plan(Map<String, ScheduleState> due, Instant now, DoubleSupplier random,
             Problems problems) {
-        Plan plan = new Plan(now, random);
-        due.forEach((name, state) -> {
-            if (plan.isFull()) {
-                return;
-            }
+        Plan plan = new Plan(now, random, due.size());
+        Queue<Progress> waiting = new ArrayDeque<>();
+        due.forEach((name, state) -> waiting.add(new Progress(name, state)));
+        for (Progress next = waiting.poll(); next != null && !plan.isFull(); next = waiting.poll()) {
             try {
-                plan.add(name, state);
+                if (plan.addStep(next)) {
+                    waiting.add(next);
+                }
             }
             catch (RuntimeException ex) {
-                plan.steps.add(ScheduleStep.postpone(name, state));
-                problems.unreadable(name, state, ex);
+                plan.steps.add(ScheduleStep.postpone(next.name, next.state));
+                problems.unreadable(next.name, next.state, ex);
             }
-        });
+        }
         return plan.steps;
+    }
+
+    /** Holds the state of a schedule after the steps that are planned. */
+    private static final class Progress {
+
+        private final String name;
+
+        private ScheduleState state;
+
+        private @Nullable OccurrenceDecider decider;
+
+        Progress(String name, ScheduleState state) {
+            this.name = name;
+            this.state = state;
+        }
+
     }
 
     /** Holds the steps of one call. */
     private final class Plan {
+
+        /** Skipping an occurrence computes up to three times, and a few more before. */
+        private static final int TIMES_OF_A_SKIP = 4;
 
         private final List<ScheduleStep> steps = new ArrayList<>();
 
@@ -71,13 +94,21 @@ public final class StepPlanner {
 
         private final DoubleSupplier random;
 
+        /**
+         * Maximum number of occurrences that one step passes, so that a schedule that was
+         * missed for long leaves a step to each other one.
+         */
+        private final int most;
+
         private int bytes;
 
         private int computed;
 
-        Plan(Instant now, DoubleSupplier random) {
+        Plan(Instant now, DoubleSupplier random, int schedules) {
             this.now = now;
             this.random = random;
+            this.most = Math.max(1,
+                    Math.min(MAX_COMPUTED / TIMES_OF_A_SKIP / Math.max(1, schedules), OccurrenceDecider.MAX_PASSED));
         }
 
         boolean isFull() {
@@ -86,34 +117,40 @@ public final class StepPlanner {
         }
 
         /**
-         * Adds the steps of a schedule. Postpones one that is not due by its state, as
-         * another program must have changed its time.
+         * Adds the next step of a schedule. Postpones one that is not due by its state,
+         * as another program must have changed its time.
+         * @return whether the schedule has more steps
          * @throws RuntimeException if it is not readable
          */
-        void add(String name, ScheduleState state) {
-            if (!state.isReadable()) {
+        boolean addStep(Progress schedule) {
+            if (!schedule.state.isReadable()) {
                 throw new IllegalArgumentException("its stored state is not readable");
             }
-            OccurrenceDecider plan = new OccurrenceDecider(name, state, StepPlanner.this.codec,
-                    StepPlanner.this.threshold, this.now);
-            ScheduleStep step = plan.isDue(state.next()) ? plan.step(state, this.random)
-                    : ScheduleStep.postpone(name, state);
-            ScheduleState from = add(step, state);
-            int before = this.computed;
-            this.computed = before + plan.computed();
-            while (plan.isDue(from.next()) && !step.isPostponement() && !isFull()) {
-                step = plan.step(from, this.random);
-                from = add(step, from);
-                this.computed = before + plan.computed();
-            }
-        }
-
-        private ScheduleState add(ScheduleStep step, ScheduleState from) {
+            OccurrenceDecider decider = decider(schedule);
+            int before = decider.computed();
+            ScheduleStep step = decider.isDue(schedule.state.next()) ? decider.step(schedule.state, this.most)
+                    : ScheduleStep.postpone(schedule.name, schedule.state);
+            this.computed += decider.computed() - before;
             this.steps.add(step);
+            if (step.isPostponement()) {
+                return false;
+            }
             if (step.occurrence() != null) {
                 this.bytes += step.occurrence().message().envelope().length;
             }
-            return (step.occurrence() != null) ? from.sent(step.to()) : from.skipped(step.to());
+            schedule.state = (step.occurrence() != null) ? schedule.state.sent(step.to())
+                    : schedule.state.skipped(step.to());
+            return decider.isDue(schedule.state.next());
+        }
+
+        private OccurrenceDecider decider(Progress schedule) {
+            OccurrenceDecider decider = schedule.decider;
+            if (decider == null) {
+                decider = new OccurrenceDecider(schedule.name, schedule.state, StepPlanner.this.codec,
+                        StepPlanner.this.threshold, this.now, this.random);
+                schedule.decider = decider;
+            }
+            return decider;
         }
 
     }

@@ -244,6 +244,43 @@ class StepPlannerTests {
                 (long) OccurrenceDecider.MAX_PASSED, StepPlanner.MAX_COMPUTED + (long) OccurrenceDecider.MAX_PASSED);
     }
 
+    /** They would be missed too, although nodes fire. */
+    @Test
+    void aScheduleThatWasMissedForLongDoesNotDelayOthers() {
+        String definition = this.codec.write(ScheduleDefinition.cron("c", "* * * * * *").build(), "1");
+        long missed = START.minus(Duration.ofDays(30)).toEpochMilli();
+        Map<String, ScheduleState> due = new LinkedHashMap<>();
+        for (int i = 0; i < 50; i++) {
+            due.put("c" + i, new ScheduleState(1, missed, 0, missed, 0, 0, false, "", definition));
+        }
+        due.put("hourly", hourly((builder) -> builder));
+
+        List<ScheduleStep> steps = this.planner.plan(due, START, () -> 0.5, Problems.IGNORED);
+
+        assertThat(steps).filteredOn((step) -> step.name().equals("hourly"))
+            .singleElement()
+            .satisfies((step) -> assertThat(step.occurrence()).isNotNull());
+        assertThat(steps).extracting(ScheduleStep::name).containsAll(due.keySet());
+    }
+
+    /** The time to live of a message begins with its due time. */
+    @Test
+    void anOccurrenceExpiresItsTimeToLiveAfterItsJitter() {
+        ScheduleState state = hourly(
+                (builder) -> builder.timeToLive(Duration.ofSeconds(10)).jitter(Duration.ofMinutes(10)));
+
+        List<ScheduleStep> late = this.planner.plan(Map.of("hourly", state), START.plusSeconds(20), () -> 1,
+                Problems.IGNORED);
+        List<ScheduleStep> expired = this.planner.plan(Map.of("hourly", state), START.plusSeconds(20), () -> 0.5,
+                Problems.IGNORED);
+
+        assertThat(late).singleElement()
+            .satisfies((step) -> assertThat(step.occurrence().message().due().millis())
+                .isEqualTo(START.plus(Duration.ofMinutes(10)).toEpochMilli()));
+        assertThat(expired).singleElement()
+            .satisfies((step) -> assertThat(step.skip().reason()).isEqualTo(SkipReason.EXPIRED));
+    }
+
     @Test
     void aDefinitionIsReadAsItWasWritten() {
         ScheduleDefinition definition = ScheduleDefinition.cron("daily", "0 0 6 * * *")

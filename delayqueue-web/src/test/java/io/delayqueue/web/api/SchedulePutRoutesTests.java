@@ -128,6 +128,16 @@ class SchedulePutRoutesTests {
         assertThat(this.schedules.find("customer/42").orElseThrow().paused()).isTrue();
     }
 
+    /** It is read at each step, and counts in no limit of a payload. */
+    @Test
+    void aCronExpressionHasALimit() {
+        Reply reply = put("{\"cron\": \"%s * * * * *\"}".formatted("0,".repeat(2000) + "0"));
+
+        assertThat(reply.status()).isEqualTo(400);
+        assertThat(reply.detail()).contains("it has 4011 characters, and at most 1000 are possible")
+            .hasSizeLessThan(400);
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '`', value = {
             "{}|Fields 'cron' and 'fixedRateMillis' are both not there; use one of them",
