@@ -21,8 +21,14 @@ import org.jspecify.annotations.Nullable;
 public record RestorePlan(@Nullable String queue, @Nullable String id, @Nullable Instant dueBefore,
         boolean includeExpired, int rate, boolean dryRun) {
 
-    /** Rejects a negative rate. */
+    private static final Instant LATEST = Instant.ofEpochMilli(Long.MAX_VALUE);
+
+    /** Rejects a negative rate. Moves times to the range in milliseconds since 1970. */
     public RestorePlan {
+        if (dueBefore != null) {
+            dueBefore = dueBefore.isBefore(Instant.EPOCH) ? Instant.EPOCH
+                    : dueBefore.isAfter(LATEST) ? LATEST : dueBefore;
+        }
         if (rate < 0) {
             throw new IllegalArgumentException("Rate %d is negative: messages in a second, or 0".formatted(rate));
         }

@@ -1,6 +1,7 @@
 package io.delayqueue.store;
 
 import io.delayqueue.StoreRefusedException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reports that a message was not stored because it would have changed the group of its
@@ -12,6 +13,11 @@ public final class MessageGroupChangeException extends StoreRefusedException {
 
     MessageGroupChangeException(String message) {
         super(message, null);
+    }
+
+    /** Creates an exception with the same meaning as another one. */
+    public MessageGroupChangeException(MessageGroupChangeException failure, @Nullable Throwable cause) {
+        super(String.valueOf(failure.getMessage()), cause);
     }
 
 }

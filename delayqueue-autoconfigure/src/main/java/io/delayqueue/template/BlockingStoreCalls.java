@@ -25,6 +25,7 @@ import io.delayqueue.NotReplicatedException;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.MessageGroupChangeException;
 import io.delayqueue.store.StoreFailures;
 
 /**
@@ -159,6 +160,9 @@ final class BlockingStoreCalls {
         String message = String.valueOf(cause.getMessage());
         if (cause instanceof StoreUnavailableException unavailable) {
             return new StoreUnavailableException(message, unavailable.effect(), StoreFailures.beneath(cause));
+        }
+        if (cause instanceof MessageGroupChangeException change) {
+            return new MessageGroupChangeException(change, StoreFailures.beneath(cause));
         }
         if (cause instanceof StoreRefusedException refused) {
             return new StoreRefusedException(message, refused.effect(), StoreFailures.beneath(cause));

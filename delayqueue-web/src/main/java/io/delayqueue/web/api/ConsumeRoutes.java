@@ -216,8 +216,7 @@ final class ConsumeRoutes {
     private ServerResponse release(ApiRequest request) {
         JsonObjectReader body = request.body("id", "token", "delayMillis");
         Duration delay = body.millis("delayMillis", Duration.ZERO, Duration.ZERO, request.settings().maxDelay());
-        return settle(request, "release", body,
-                (token) -> this.leases.release(token.lease(), delay).thenApply(SettlementResult::of));
+        return settle(request, "release", body, (token) -> this.settlements.release(token.lease(), delay));
     }
 
     private ServerResponse retry(ApiRequest request) {
@@ -245,20 +244,27 @@ final class ConsumeRoutes {
         request.onlyQuery();
         String id = id(body);
         AuditedOperation change = request.change(operation, id);
-        return Responses.later(
-                verified(change, List.of(body))
-                    .thenCompose((tokens) -> this.audit.of(change, settling.apply(tokens.get(0)),
-                            (settled) -> (settled == SettlementResult.DONE) ? 1 : 0))
-                    .thenApply((settled) -> {
-                        if (settled == SettlementResult.REFUSED) {
-                            throw new ProblemException(new Problem(Kind.LEASE_LOST,
-                                    ("The lease of message '%s' has lapsed or was settled before, possibly by an earlier attempt of this call; "
-                                            + "this call changed nothing")
-                                        .formatted(id)));
-                        }
-                        return Responses.done();
-                    }),
-                MARGIN, request::failed);
+        return Responses.later(verified(change, List.of(body)).thenCompose((tokens) -> settling.apply(tokens.get(0)))
+            .whenComplete((settled, failure) -> publish(change, settled, failure))
+            .thenApply((settled) -> {
+                if (settled == SettlementResult.REFUSED) {
+                    throw new ProblemException(new Problem(Kind.LEASE_LOST,
+                            ("The lease of message '%s' has lapsed or was settled before, possibly by an earlier attempt of this call; "
+                                    + "this call changed nothing")
+                                .formatted(id)));
+                }
+                return Responses.done();
+            }), MARGIN, request::failed);
+    }
+
+    /** Publishes a settlement, unless a call that has settled the lease is repeated. */
+    private void publish(AuditedOperation change, @Nullable SettlementResult settled, @Nullable Throwable failure) {
+        if (failure != null) {
+            this.audit.failed(change, failure);
+        }
+        else if (settled != SettlementResult.REPEATED) {
+            this.audit.publish(change, (settled == SettlementResult.DONE) ? 1 : 0, Outcome.DONE);
+        }
     }
 
     /** Verifies the tokens of all leases; fails if one does not verify. */

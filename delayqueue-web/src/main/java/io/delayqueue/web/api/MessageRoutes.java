@@ -83,16 +83,19 @@ public final class MessageRoutes {
         }
         RescheduleResult result = this.audit.of(request.change("reschedule", request.id()),
                 () -> (dueAt != null) ? this.operations.reschedule(queue.value(), request.id(), dueAt)
-                        : this.operations.reschedule(queue.value(), request.id(),
-                                body.millis("delayMillis", Duration.ZERO, Duration.ZERO,
-                                        request.settings().maxDelay())),
-                (answer) -> (answer == RescheduleResult.RESCHEDULED) ? 1 : 0);
+                        : this.operations.reschedule(queue.value(), request.id(), body.millis("delayMillis",
+                                Duration.ZERO, Duration.ZERO, request.settings().maxDelay())),
+                (answer) -> isChange(answer) ? 1 : 0);
         return switch (result) {
             case RESCHEDULED, DEFERRED, RECORDED -> Responses.json(ApiViews.object().put("result", result.name()));
             case LEASED -> throw new ProblemException(
                     new Problem(Kind.LEASED, "Message '%s' keeps its due time".formatted(request.id())));
             case NOT_FOUND -> throw notFound(request);
         };
+    }
+
+    private static boolean isChange(RescheduleResult result) {
+        return result != RescheduleResult.NOT_FOUND && result != RescheduleResult.LEASED;
     }
 
     private ServerResponse cancelAll(ApiRequest request) {
@@ -111,8 +114,7 @@ public final class MessageRoutes {
         }
         Duration delay = body.millis("delayMillis", Duration.ZERO, Duration.ZERO, request.settings().maxDelay());
         return many(request, new Many("reschedule", ids),
-                () -> this.operations.rescheduleAll(request.queue().value(), ids, delay),
-                (result) -> result == RescheduleResult.RESCHEDULED);
+                () -> this.operations.rescheduleAll(request.queue().value(), ids, delay), MessageRoutes::isChange);
     }
 
     private static List<String> ids(ApiRequest request, JsonObjectReader body) {

@@ -66,10 +66,16 @@ public final class IdempotentLeaseSettler {
         }));
     }
 
+    /** Releases the message. */
+    public CompletableFuture<SettlementResult> release(Lease lease, Duration delay) {
+        return isLive(lease).thenCompose((live) -> this.leases.release(lease, delay)
+            .thenApply((released) -> SettlementResult.of(released, live)));
+    }
+
     /**
-     * Returns whether the lease is not settled yet. The store answers a repeated retry or
-     * dead-lettering like the first one; a check before it distinguishes them. Two
-     * simultaneous calls may both count as the first.
+     * Returns whether the lease is not settled yet. The store answers a repeated retry,
+     * release or dead-lettering like the first one; a check before it distinguishes them.
+     * Two simultaneous calls may both count as the first.
      */
     private CompletableFuture<Boolean> isLive(Lease lease) {
         return this.leases.isLive(lease, AT_ALL).handle((live, failure) -> {

@@ -10,6 +10,7 @@ import io.delayqueue.NotReplicatedException;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.MessageGroupChangeException;
 import io.delayqueue.store.StoreFailures;
 import io.delayqueue.web.http.Problem.Kind;
 import tools.jackson.databind.node.ArrayNode;
@@ -48,6 +49,9 @@ final class ProblemTranslator {
             return new Problem(Kind.NOT_REPLICATED, "The message is stored, but a failover may lose it").with("effect",
                     effect(failure));
         }
+        if (failure instanceof MessageGroupChangeException) {
+            return new Problem(Kind.ID_IN_USE, String.valueOf(failure.getMessage())).with("effect", effect(failure));
+        }
         return new Problem(Kind.STORE_REFUSED,
                 "The store refused the request. See the application log for the cause; retrying does not help until "
                         + "it is fixed.")
@@ -61,8 +65,11 @@ final class ProblemTranslator {
     private static Problem ofBatch(BatchSendException batch) {
         ArrayNode stored = JsonNodeFactory.instance.arrayNode();
         batch.stored().stream().map(SendResult::id).forEach(stored::add);
-        return new Problem(Kind.BATCH, "Retry the messages that are not stored; with ids that is safe", Map.of("effect",
-                effect(batch), "stored", stored, "notStored", ids(batch.notStored()), "unknown", ids(batch.unknown())));
+        String detail = (batch.getCause() instanceof MessageGroupChangeException change)
+                ? change.getMessage() + ". Retry the others that are not stored"
+                : "Retry the messages that are not stored; with ids that is safe";
+        return new Problem(Kind.BATCH, detail, Map.of("effect", effect(batch), "stored", stored, "notStored",
+                ids(batch.notStored()), "unknown", ids(batch.unknown())));
     }
 
     private static ArrayNode ids(List<DelayedMessage> messages) {

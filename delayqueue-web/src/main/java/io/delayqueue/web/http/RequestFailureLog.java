@@ -9,6 +9,7 @@ import io.delayqueue.BatchSendException;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.NotReplicatedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.MessageGroupChangeException;
 import io.delayqueue.store.StoreFailures;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
@@ -45,7 +46,8 @@ final class RequestFailureLog {
     /** Logs a failure, unless the response already has all the details. */
     void log(HttpServletRequest request, Throwable failure) {
         Throwable cause = StoreFailures.unwrap(failure);
-        if (cause instanceof ProblemException || cause instanceof NotReplicatedException) {
+        if (cause instanceof ProblemException || cause instanceof NotReplicatedException
+                || cause instanceof MessageGroupChangeException) {
             return;
         }
         String route = Json.line(request.getMethod() + " " + request.getRequestURI(), MAX_LINE);

@@ -16,6 +16,7 @@ import io.delayqueue.DelayedMessage;
 import io.delayqueue.NotReplicatedException;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.QueueName;
+import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreRefusedException;
@@ -54,6 +55,7 @@ import io.delayqueue.web.http.RequestDispatcher;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.mockito.Mockito;
@@ -68,6 +70,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.anyString;
+import static org.mockito.BDDMockito.given;
 
 /** Checks that each change is published, even if its outcome is unknown. */
 class AuditPublisherTests {
@@ -139,7 +144,7 @@ class AuditPublisherTests {
             "POST leases/retry {\"id\": \"1\", \"token\": \"TOKEN\", \"failure\": \"f\"}",
             "POST leases/dead-letter {\"id\": \"1\", \"token\": \"TOKEN\", \"reason\": \"f\"}" })
     void publishesFailuresOfEachRoute(String call) {
-        if (call.startsWith("POST leases/retry") || call.startsWith("POST leases/dead-letter")) {
+        if (Stream.of("retry", "release", "dead-letter").anyMatch((end) -> call.startsWith("POST leases/" + end))) {
             // These check the lease before they settle it, which is what fails here.
             assertPublishes(call, AWAY, 0, Outcome.FAILED);
         }
@@ -147,6 +152,24 @@ class AuditPublisherTests {
             assertPublishes(call, AWAY, AuditedOperationEvent.UNKNOWN, Outcome.UNKNOWN);
         }
         assertPublishes(call, new StoreUnavailableException("away", Effect.NONE, null), 0, Outcome.FAILED);
+    }
+
+    /** A request that a journal has recorded will be applied. */
+    @ParameterizedTest
+    @EnumSource
+    void aRescheduleThatIsRecordedIsAChange(RescheduleResult result) {
+        DelayQueueOperations operations = Mockito.mock();
+        given(operations.reschedule(anyString(), anyString(), any(Duration.class))).willReturn(result);
+        RouteTable routes = new RouteTable("");
+        new MessageRoutes(operations, this.audit).addTo(routes);
+        RequestDispatcher dispatch = new RequestDispatcher(
+                new ApiSettings("", 10_000, 10, 10, Duration.ofDays(1), Duration.ZERO, Duration.ofDays(1)),
+                new LoopbackAccessControl(), routes);
+
+        dispatch.handle(request("PATCH", "/queues/orders/messages/by-id?id=1", "{\"delayMillis\": 0}"));
+
+        boolean changed = result != RescheduleResult.NOT_FOUND && result != RescheduleResult.LEASED;
+        assertThat(this.events).singleElement().extracting(AuditedOperationEvent::count).isEqualTo(changed ? 1L : 0L);
     }
 
     private void assertPublishes(String call, Throwable failure, long count, Outcome outcome) {

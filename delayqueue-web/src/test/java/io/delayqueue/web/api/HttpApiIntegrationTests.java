@@ -66,6 +66,26 @@ class HttpApiIntegrationTests {
         }
     }
 
+    /** The sender has to correct the request; nothing is wrong with the store. */
+    @Test
+    void aMessageOfAnotherGroupIsAConflict() {
+        server.post(QUEUES + "grouped/messages",
+                "{\"id\": \"1\", \"payload\": 1, \"group\": \"a\", \"delayMillis\": 600000}");
+        String other = "{\"id\": \"1\", \"payload\": 2, \"group\": \"b\", \"onDuplicate\": \"REPLACE\"}";
+
+        Reply refused = server.post(QUEUES + "grouped/messages", other);
+        Reply batch = server.post(QUEUES + "grouped/messages/batch",
+                "{\"messages\": [{\"id\": \"2\", \"payload\": 1}, %s]}".formatted(other));
+
+        assertThat(refused.status()).isEqualTo(409);
+        assertThat(refused.problem()).isEqualTo("id-in-use");
+        assertThat(refused.detail()).contains("Message '1' of queue 'grouped'").contains("group 'b'");
+        assertThat(refused.json().path("effect").asString()).isEqualTo("NONE");
+        assertThat(batch.problem()).isEqualTo("batch");
+        assertThat(batch.detail()).contains("Message '1' of queue 'grouped'")
+            .endsWith("Retry the others that are not stored");
+    }
+
     @Test
     void deliversAMessageToAWaitingConsumer() throws Exception {
         CompletableFuture<Reply> waiting = CompletableFuture

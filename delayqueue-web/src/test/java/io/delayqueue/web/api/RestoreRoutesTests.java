@@ -76,6 +76,14 @@ class RestoreRoutesTests {
     }
 
     @Test
+    void aTimeBeforeTheEpochSelectsNothing() {
+        Reply reply = server.post(PATH, "{\"dryRun\": true, \"dueBefore\": \"-1000000000-01-01T00:00:00Z\"}");
+
+        assertThat(reply.status()).isEqualTo(200);
+        assertThat(this.ledger.plans()).singleElement().extracting(RestorePlan::dueBefore).isEqualTo(Instant.EPOCH);
+    }
+
+    @Test
     void invalidPlansAreRejectedWithTheRule() {
         assertThat(server.post(PATH, "{\"rate\": -1}").detail()).startsWith("Rate -1 is negative");
         assertThat(server.post(PATH, "{\"cursor\": \"x\"}").detail()).isEqualTo("Cursor is not valid");

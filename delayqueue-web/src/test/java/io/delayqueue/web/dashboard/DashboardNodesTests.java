@@ -155,7 +155,8 @@ class DashboardNodesTests {
         field.sendKeys("2");
         browser.click("dialog button", "Set on this node");
 
-        browser.awaitText("requested");
+        // The override is "requested" until the next report, which may come at once.
+        browser.awaitText("Listener reporting gets a concurrency of 2");
         browser.awaitText("by all until");
         browser.awaitText("2 of 2");
         assertThat(status().concurrency()).isEqualTo(2);
