@@ -17,6 +17,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import org.springframework.kafka.core.ConsumerFactory;
@@ -65,6 +66,7 @@ public final class DelayQueueIntakeAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(ConsumerFactory.class)
     @ConditionalOnSingleCandidate(ConsumerFactory.class)
+    @Conditional(OnIntakeCondition.class)
     static class KafkaConfiguration {
 
         @Bean
@@ -85,6 +87,7 @@ public final class DelayQueueIntakeAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(SimpleMessageListenerContainer.class)
     @ConditionalOnSingleCandidate(ConnectionFactory.class)
+    @Conditional(OnIntakeCondition.class)
     static class RabbitConfiguration {
 
         @Bean

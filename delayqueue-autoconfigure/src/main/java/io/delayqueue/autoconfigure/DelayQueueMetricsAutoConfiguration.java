@@ -17,6 +17,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.observation.MeterObservationHandler;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
@@ -63,6 +64,13 @@ public final class DelayQueueMetricsAutoConfiguration {
     QueueGauges delayQueueGauges(MeterRegistry registry, DelayedListenerRegistry listeners, StatisticsCache statistics,
             DelayedListenerLifecycle worker, RemoteConsumerQueues consumed) {
         return new QueueGauges(registry, listeners, statistics, worker, consumed);
+    }
+
+    /** Nothing injects these beans, so they would not exist in a lazy application. */
+    @Bean
+    static LazyInitializationExcludeFilter delayQueueMetersLazyInitializationExcludeFilter() {
+        return LazyInitializationExcludeFilter.forBeanTypes(JournalMeters.class, IntakeMeters.class,
+                HistoryMeters.class);
     }
 
     @Bean

@@ -25,7 +25,8 @@ import org.springframework.core.annotation.Order;
                 "org.springframework.boot.micrometer.tracing.autoconfigure.MicrometerTracingAutoConfiguration" })
 @ConditionalOnClass(ObservationRegistry.class)
 @ConditionalOnBean(ObservationRegistry.class)
-@ConditionalOnBooleanProperty({ "delayqueue.observation.enabled" })
+@ConditionalOnBooleanProperty(name = "delayqueue.enabled", matchIfMissing = true)
+@ConditionalOnBooleanProperty("delayqueue.observation.enabled")
 @EnableConfigurationProperties(DelayQueueObservationProperties.class)
 public final class DelayQueueObservationAutoConfiguration {
 

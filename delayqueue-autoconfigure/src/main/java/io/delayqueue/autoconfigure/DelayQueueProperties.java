@@ -167,7 +167,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     /** Returns the settings of the template. */
     TemplateSettings templateSettings(MessageObservations observations, UnknownQueueGuard queues) {
         return new TemplateSettings((int) this.maxPayloadSize.toBytes(), this.send.afterCommit(), answerLimit(),
-                this::consumeSettings, observations, queues);
+                this::consumeSettings, observations, queues::require);
     }
 
     /**

@@ -2,7 +2,6 @@ package io.delayqueue.autoconfigure;
 
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -23,7 +22,7 @@ import org.springframework.context.event.ContextRefreshedEvent;
  * <p>
  * <strong>Threads.</strong> Any thread sends; the flag is set once.
  */
-final class UnknownQueueGuard implements Consumer<QueueName>, ApplicationListener<ContextRefreshedEvent> {
+final class UnknownQueueGuard implements ApplicationListener<ContextRefreshedEvent> {
 
     private final DelayQueueProperties properties;
 
@@ -57,8 +56,11 @@ final class UnknownQueueGuard implements Consumer<QueueName>, ApplicationListene
         this.complete = true;
     }
 
-    @Override
-    public void accept(QueueName queue) {
+    /**
+     * Checks the queue of a send.
+     * @throws UnknownQueueException if it is to be rejected
+     */
+    void require(QueueName queue) {
         if (this.properties.send().unknownQueues() == DelayQueueProperties.UnknownQueues.ALLOW || !this.complete
                 || isDeclared(queue.value()) || this.listeners.get().anyMatch((registry) -> registry.handles(queue))) {
             return;

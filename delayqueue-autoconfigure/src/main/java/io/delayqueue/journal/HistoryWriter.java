@@ -106,7 +106,7 @@ final class HistoryWriter implements SmartLifecycle {
     /** Whether the log says that rows are dropped. */
     private final AtomicBoolean dropping = new AtomicBoolean();
 
-    private final LogExecutor log = new LogExecutor();
+    private volatile LogExecutor log = new LogExecutor();
 
     HistoryWriter(HistoryTable table, HistorySettings settings) {
         this.table = table;
@@ -174,6 +174,9 @@ final class HistoryWriter implements SmartLifecycle {
         if (!this.running) {
             requireTable();
             this.running = true;
+            if (this.ended) {
+                this.log = new LogExecutor(); // the stop has closed the other one
+            }
             this.ended = false;
             CountDownLatch signal = new CountDownLatch(1);
             this.stop = signal;

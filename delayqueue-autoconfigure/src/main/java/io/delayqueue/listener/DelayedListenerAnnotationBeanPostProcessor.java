@@ -32,7 +32,6 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
-import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 
@@ -43,10 +42,12 @@ import org.springframework.core.annotation.AnnotationUtils;
  * lazy bean are registered, and started, when the bean is created. Beans that are not
  * singletons cannot have listeners: each instance would be one more listener.
  * <p>
+ * Has no order, so that the proxies of all ordered post-processors exist before.
+ * <p>
  * <strong>Threads.</strong> Beans may be created on several threads.
  */
 public final class DelayedListenerAnnotationBeanPostProcessor
-        implements BeanPostProcessor, BeanFactoryAware, SmartInitializingSingleton, Ordered {
+        implements BeanPostProcessor, BeanFactoryAware, SmartInitializingSingleton {
 
     private final ObjectProvider<DelayedListenerRegistry> registry;
 
@@ -83,11 +84,6 @@ public final class DelayedListenerAnnotationBeanPostProcessor
     @Override
     public void setBeanFactory(BeanFactory beanFactory) {
         this.beanFactory = beanFactory;
-    }
-
-    @Override
-    public int getOrder() {
-        return LOWEST_PRECEDENCE;
     }
 
     @Override

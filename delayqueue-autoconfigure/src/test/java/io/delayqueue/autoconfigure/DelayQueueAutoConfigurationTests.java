@@ -2,7 +2,11 @@ package io.delayqueue.autoconfigure;
 
 import java.time.Duration;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.delayqueue.DelayQueueOperations;
@@ -18,6 +22,7 @@ import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.WakeUps;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.template.DelayQueueTemplate;
+import io.micrometer.observation.ObservationRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -85,7 +90,12 @@ class DelayQueueAutoConfigurationTests {
 
     @Test
     void isAbsentAndConnectsNowhereWhenDisabled() {
-        this.application.withPropertyValues("delayqueue.enabled=false").run((context) -> {
+        ApplicationContextRunner disabled = this.application
+            .withConfiguration(AutoConfigurations.of(DelayQueueAuditAutoConfiguration.class,
+                    DelayQueueObservationAutoConfiguration.class))
+            .withBean(ObservationRegistry.class, ObservationRegistry::create)
+            .withPropertyValues("delayqueue.enabled=false", "delayqueue.observation.enabled=true");
+        disabled.run((context) -> {
             assertThat(Stream.of(context.getBeanDefinitionNames()).map(context::getType))
                 .noneMatch((type) -> type != null && type.getName().startsWith("io.delayqueue"));
             verifyNoInteractions(this.away);
@@ -246,6 +256,11 @@ class DelayQueueAutoConfigurationTests {
             .doesNotHaveBean(RedisMessageListenerContainer.class)
             .doesNotHaveBean(JsonMapper.class)
             .doesNotHaveBean(LongSupplier.class)
+            // Functional beans are bindings to Spring Cloud.
+            .doesNotHaveBean(Consumer.class)
+            .doesNotHaveBean(Function.class)
+            .doesNotHaveBean(Supplier.class)
+            .doesNotHaveBean(Predicate.class)
             .doesNotHaveBean(Runnable.class));
     }
 

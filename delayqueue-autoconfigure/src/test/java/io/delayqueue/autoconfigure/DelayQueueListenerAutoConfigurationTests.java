@@ -22,6 +22,7 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.store.routing.UnconsumedQueueCheck;
 import jakarta.validation.Valid;
+import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.Positive;
 import io.delayqueue.store.schedule.LocalSchedules;
 import org.junit.jupiter.api.Test;
@@ -36,7 +37,10 @@ import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.messaging.handler.annotation.Payload;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.scheduling.annotation.EnableAsync;
 import org.springframework.validation.Validator;
+import org.springframework.validation.annotation.Validated;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -130,6 +134,29 @@ class DelayQueueListenerAutoConfigurationTests {
             });
     }
 
+    /** The proxy that validates is made by another post-processor without a relation. */
+    @Test
+    void validatesParametersOfAValidatedClass() {
+        this.application.withConfiguration(AutoConfigurations.of(ValidationAutoConfiguration.class))
+            .withBean(ValidatedHandler.class)
+            .run((context) -> {
+                DelayQueueOperations queue = context.getBean(DelayQueueOperations.class);
+                queue.send("orders", 0, Duration.ZERO);
+                await().atMost(LIMIT)
+                    .untilAsserted(() -> assertThat(queue.deadLetters("orders").list(null, 1).deadLetters())
+                        .singleElement()
+                        .satisfies((letter) -> assertThat(letter.cause()).contains("ConstraintViolationException")));
+            });
+    }
+
+    @Test
+    void rejectsAnAsyncMethodWhoseEndIsUnknown() {
+        this.application.withUserConfiguration(AsyncMethods.class)
+            .withBean("later", AsyncHandler.class)
+            .run((context) -> assertThat(StartupFailures.of(context.getStartupFailure()).getDescription())
+                .contains("an @Async method has to return a CompletableFuture"));
+    }
+
     @Test
     void startsWithSeveralValidatorsOfWhichNoneIsPrimary() {
         this.application.withBean("one", Validator.class, () -> mock())
@@ -219,6 +246,30 @@ class DelayQueueListenerAutoConfigurationTests {
 
         @DelayedListener("orders")
         void on(long payload) {
+        }
+
+    }
+
+    @Validated
+    static class ValidatedHandler {
+
+        @DelayedListener(queues = "orders", maxAttempts = "1")
+        void on(@Min(1) long id) {
+        }
+
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAsync
+    static class AsyncMethods {
+
+    }
+
+    static class AsyncHandler {
+
+        @Async
+        @DelayedListener("orders")
+        void on(String order) {
         }
 
     }

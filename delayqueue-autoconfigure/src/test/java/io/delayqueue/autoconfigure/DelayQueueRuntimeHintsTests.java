@@ -44,8 +44,11 @@ class DelayQueueRuntimeHintsTests {
 
     @Test
     void everyScriptIsInTheImage() throws IOException {
+        RuntimeHints hints = RuntimeHintsFixture.of(Application.class, Map.of());
         assertThat(RuntimeHintsFixture.files("io/delayqueue/redis/", "*.lua")).hasSizeGreaterThan(10)
-            .allMatch(RuntimeHintsFixture.in(RuntimeHintsFixture.of(Application.class, Map.of())));
+            .allMatch(RuntimeHintsFixture.in(hints));
+        assertThat(RuntimeHintsFixture.files("io/delayqueue/journal/", "schema-*.sql")).hasSize(4)
+            .allMatch(RuntimeHintsFixture.in(hints));
     }
 
     @Test

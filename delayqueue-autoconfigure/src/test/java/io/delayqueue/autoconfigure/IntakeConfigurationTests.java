@@ -8,10 +8,12 @@ import io.delayqueue.intake.Intake;
 import io.delayqueue.intake.IntakeGroup;
 import io.delayqueue.intake.IntakeProblem;
 import io.delayqueue.template.DelayQueueTemplate;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
+import org.springframework.boot.LazyInitializationBeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
@@ -33,6 +35,15 @@ class IntakeConfigurationTests {
     void withoutIntakeNothingIsNeeded() {
         this.application.withClassLoader(new FilteredClassLoader(ConsumerFactory.class))
             .run((context) -> assertThat(context).hasNotFailed());
+    }
+
+    /** Such as for a test that replaces the template. */
+    @Test
+    void withoutSourcesThereIsNoIntake() {
+        this.application
+            .withBean(ConsumerFactory.class,
+                    () -> new DefaultKafkaConsumerFactory<>(Map.of("bootstrap.servers", "127.0.0.1:1")))
+            .run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(IntakeGroup.class));
     }
 
     @Test
@@ -112,6 +123,21 @@ class IntakeConfigurationTests {
                 intake.stop();
                 assertThat(intake.isRunning()).isFalse();
             });
+    }
+
+    /** Alerts need the meters, and nothing in the application injects them. */
+    @Test
+    void aLazyApplicationHasTheMetersOfAnIntake() {
+        this.application.withConfiguration(AutoConfigurations.of(DelayQueueMetricsAutoConfiguration.class))
+            .withInitializer(
+                    (context) -> context.addBeanFactoryPostProcessor(new LazyInitializationBeanFactoryPostProcessor()))
+            .withBean(SimpleMeterRegistry.class)
+            .withBean(ConsumerFactory.class,
+                    () -> new DefaultKafkaConsumerFactory<>(Map.of("bootstrap.servers", "127.0.0.1:1")))
+            .withPropertyValues("delayqueue.intake.kafka.late.to=orders")
+            .run((context) -> assertThat(
+                    context.getBean(SimpleMeterRegistry.class).find("delayqueue.intake.outage").gauge())
+                .isNotNull());
     }
 
     /** Every record would otherwise be tried again without end. */

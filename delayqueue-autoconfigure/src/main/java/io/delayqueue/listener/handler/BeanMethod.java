@@ -8,6 +8,8 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.support.AopUtils;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.ReflectionUtils;
 
 /**
@@ -21,11 +23,16 @@ record BeanMethod(Object bean, Method method, Method invocable, HandlerResult re
 
     /**
      * Finds the method that can be called.
-     * @throws IllegalArgumentException if the proxy does not have the method, or its
-     * result does not show when the handling ends
+     * @throws IllegalArgumentException if the proxy does not have the method, or neither
+     * its end nor its result shows when the handling ends
      */
     static BeanMethod of(Object bean, Method method) {
         HandlerResult result = HandlerResult.of(method);
+        if (result.isImmediate() && AopUtils.isAopProxy(bean) && isAsync(method)) {
+            throw new IllegalArgumentException("an @Async method has to return a CompletableFuture, as a message is "
+                    + "acknowledged when a call without a result returns; without @Async, a handler already has a "
+                    + "thread of its own");
+        }
         try {
             Method invocable = AopUtils.selectInvocableMethod(method, bean.getClass());
             ReflectionUtils.makeAccessible(invocable);
@@ -34,6 +41,11 @@ record BeanMethod(Object bean, Method method, Method invocable, HandlerResult re
         catch (IllegalStateException ex) {
             throw new IllegalArgumentException(ex.getMessage(), ex);
         }
+    }
+
+    private static boolean isAsync(Method method) {
+        return AnnotatedElementUtils.hasAnnotation(method, Async.class)
+                || AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class);
     }
 
     /**

@@ -7,8 +7,10 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 
+import ch.qos.logback.classic.Level;
 import io.delayqueue.QueueName;
 import io.delayqueue.admin.HistoryEntry.Event;
+import io.delayqueue.fixtures.LogCapture;
 import io.delayqueue.shop.ShopDatabase;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -68,6 +70,29 @@ class HistoryLoadTests {
             sending.set(false);
         }
         assertThat(writer.isRunning()).isFalse();
+    }
+
+    /** A stop ends the thread that logs. */
+    @Test
+    void dropsAreLoggedAfterARestart() {
+        DriverManagerDataSource source = new DriverManagerDataSource(ShopDatabase.H2.url());
+        new ResourceDatabasePopulator(new ClassPathResource("io/delayqueue/journal/schema-h2.sql")).execute(source);
+        HistoryTable table = new HistoryTable(new JournalDatabase(source, "dq"), "node", System::nanoTime);
+        HistoryWriter writer = new HistoryWriter(table, new HistorySettings(Duration.ofHours(1), true, true, 1));
+        writer.start();
+        writer.stop();
+        writer.start();
+        try (LogCapture log = new LogCapture()) {
+            while (writer.dropped() == 0) {
+                writer.add(new HistoryRow(new QueueName("orders"), "1", System.nanoTime(), Event.HANDLED, null, null));
+            }
+            await().atMost(Duration.ofMinutes(1))
+                .untilAsserted(() -> assertThat(log.lines(Level.WARN))
+                    .anyMatch((line) -> line.startsWith("Rows of the history are dropped and counted")));
+        }
+        finally {
+            writer.stop();
+        }
     }
 
     private static DelegatingDataSource slow(DriverManagerDataSource source) {
