@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 
@@ -28,7 +30,9 @@ import io.delayqueue.ReceivedMessage;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.ResumeResult;
 import io.delayqueue.ScheduleOperations;
+import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.consume.LeaseSettler;
@@ -37,6 +41,7 @@ import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.DeadLetterPublisher;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.MessageEventRecorder;
+import io.delayqueue.store.MessageGroupChangeException;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.Texts;
@@ -205,6 +210,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
     /**
      * Records the messages of queues with a journal first, those of a queue in one
      * transaction, then sends the others.
+     * @throws BatchSendException if some are recorded, and others failed
      */
     private List<SendResult> sendAllByQueue(List<PreparedMessage> all) {
         Map<QueueName, List<PreparedMessage>> byQueue = new LinkedHashMap<>();
@@ -218,10 +224,52 @@ public class DelayQueueTemplate implements DelayQueueOperations {
             }
         }
         Map<PreparedMessage, SendResult> results = new IdentityHashMap<>();
-        byQueue.forEach((queue, messages) -> put(results, messages,
-                record(Objects.requireNonNull(this.journal), queue, messages)));
-        put(results, others, sendAllNowOrAfterCommit(others));
+        List<PreparedMessage> current = List.of();
+        try {
+            for (Map.Entry<QueueName, List<PreparedMessage>> recorded : byQueue.entrySet()) {
+                current = recorded.getValue();
+                put(results, current, record(Objects.requireNonNull(this.journal), recorded.getKey(), current));
+            }
+            current = others;
+            put(results, others, sendAllNowOrAfterCommit(others));
+        }
+        catch (RuntimeException ex) {
+            throw incomplete(all, results, current, ex);
+        }
         return all.stream().map(results::get).toList();
+    }
+
+    /**
+     * Returns the failure of some messages after others were recorded.
+     * @param failed those that the call was about which has failed
+     */
+    private static RuntimeException incomplete(List<PreparedMessage> all, Map<PreparedMessage, SendResult> results,
+            List<PreparedMessage> failed, RuntimeException failure) {
+        // The caller's transaction decides about those that are deferred.
+        if (results.isEmpty()
+                || results.values().stream().anyMatch((result) -> result.outcome() == SendOutcome.DEFERRED)) {
+            return failure;
+        }
+        List<SendResult> stored = new ArrayList<>(all.stream().map(results::get).filter(Objects::nonNull).toList());
+        List<DelayedMessage> notStored = new ArrayList<>();
+        List<DelayedMessage> unknown = new ArrayList<>();
+        boolean none = failure instanceof StoreRefusedException && !(failure instanceof MessageGroupChangeException);
+        if (failure instanceof BatchSendException batch) {
+            stored.addAll(batch.stored());
+            notStored.addAll(batch.notStored());
+            unknown.addAll(batch.unknown());
+        }
+        else {
+            failed.forEach((message) -> (none ? notStored : unknown).add(message.identified()));
+        }
+        Set<PreparedMessage> done = Collections.newSetFromMap(new IdentityHashMap<>());
+        done.addAll(results.keySet());
+        done.addAll(failed);
+        all.stream()
+            .filter((message) -> !done.contains(message))
+            .map(PreparedMessage::identified)
+            .forEach(notStored::add);
+        return new BatchSendException(stored, notStored, unknown, failure);
     }
 
     private static void put(Map<PreparedMessage, SendResult> results, List<PreparedMessage> messages,

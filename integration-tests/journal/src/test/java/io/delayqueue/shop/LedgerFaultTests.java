@@ -10,9 +10,11 @@ import java.util.stream.IntStream;
 
 import javax.sql.DataSource;
 
+import io.delayqueue.BatchSendException;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
@@ -36,6 +38,7 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import static io.delayqueue.shop.Shop.ORDERS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
@@ -225,7 +228,7 @@ class LedgerFaultTests {
         await().untilAsserted(() -> assertThat(redis.commands().exists(STEM + "journal")).isOne());
 
         try (ShopApplication other = ShopApplication.start(redis, database.url(),
-                "delayqueue.listener.auto-startup=false")) {
+                "delayqueue.listener.auto-startup=false", "delayqueue.queues.plain.journal-mode=off")) {
             other.queue().send(ORDERS, "2", "other's", Duration.ZERO);
             await().untilAsserted(() -> assertThat(output).contains("belongs to journal"));
             assertThatThrownBy(() -> other.queue().send(ORDERS, "1", "other's second", LATER))
@@ -241,7 +244,40 @@ class LedgerFaultTests {
             assertThat(this.shop.rows()).isOne();
             assertThat(this.shop.queue().find(ORDERS, "1")).isPresent();
             assertThat(output.getOut().split("belongs to journal", -1)).hasSize(2);
+            assertThatExceptionOfType(BatchSendException.class)
+                .isThrownBy(
+                        () -> other.queue().sendAll(List.of(message("invoices"), message(ORDERS), message("plain"))))
+                .satisfies((ex) -> {
+                    assertThat(ex.stored()).extracting(SendResult::queue).containsExactly("invoices");
+                    assertThat(ex.notStored()).extracting((message) -> message.queue().value())
+                        .containsExactly(ORDERS, "plain");
+                    assertThat(ex.unknown()).isEmpty();
+                });
         }
+    }
+
+    /** P11: a caller who repeats a batch knows which of its messages are recorded. */
+    @Test
+    void aBatchListsTheRecordedMessagesIfOthersFail() {
+        this.shop = ShopApplication.start(redis, ShopDatabase.H2.url(), "delayqueue.queues.plain.journal-mode=off");
+        this.shop.queue().send(DelayedMessage.builder("plain", "1").id("1").group("a").delay(LATER).build());
+        DelayedMessage refused = DelayedMessage.builder("plain", "1")
+            .id("1")
+            .group("b")
+            .onDuplicate(OnDuplicate.REPLACE)
+            .build();
+
+        assertThatExceptionOfType(BatchSendException.class)
+            .isThrownBy(() -> this.shop.queue().sendAll(List.of(refused, message("invoices"))))
+            .satisfies((ex) -> {
+                assertThat(ex.stored()).extracting(SendResult::queue).containsExactly("invoices");
+                assertThat(ex.notStored()).containsExactly(refused);
+                assertThat(ex.unknown()).isEmpty();
+            });
+    }
+
+    private static DelayedMessage message(String queue) {
+        return DelayedMessage.builder(queue, "content").delay(LATER).build();
     }
 
     /** P1: an error, such as one of memory, does not end what a node does each second. */
