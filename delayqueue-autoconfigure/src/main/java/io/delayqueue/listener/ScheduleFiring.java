@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -87,6 +88,9 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
 
     private final Map<QueueName, QueueFiring> queues = new ConcurrentHashMap<>();
 
+    /** The queues that a listener listens to. */
+    private final Set<QueueName> listened = ConcurrentHashMap.newKeySet();
+
     private final Runnable watch;
 
     private volatile boolean closed;
@@ -112,7 +116,10 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
 
     @Override
     public void declared(QueueName queue) {
-        add(queue);
+        QueueFiring present = addIfAbsent(queue);
+        if (present != null) {
+            this.timer.after(Duration.ZERO, present.declarations::declare);
+        }
     }
 
     @Override
@@ -123,12 +130,10 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
         }
     }
 
-    /** Adds a queue, whose schedules are fired from now on. */
+    /** Adds the queue of a listener, whose schedules are fired from now on. */
     void add(QueueName queue) {
-        QueueFiring present = addIfAbsent(queue);
-        if (present != null) {
-            this.timer.after(Duration.ZERO, present.declarations::declare);
-        }
+        this.listened.add(queue);
+        declared(queue);
     }
 
     /** Returns what fires a queue already; {@code null} if nothing did. */
@@ -154,8 +159,13 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
      * this process has put or declared some in it.
      */
     void remove(QueueName queue) {
+        this.listened.remove(queue);
+        endIfUnused(queue);
+    }
+
+    private void endIfUnused(QueueName queue) {
         this.queues.computeIfPresent(queue, (key, firing) -> {
-            if (this.schedules.isAdded(queue)) {
+            if (this.listened.contains(queue) || this.schedules.isAdded(queue)) {
                 return firing;
             }
             firing.stop();
@@ -188,6 +198,8 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
         private final DeclarationLoop declarations;
 
         private final StepPreparer steps;
+
+        private final ScheduleUse use;
 
         private final AtomicBoolean missing = new AtomicBoolean();
 
@@ -222,6 +234,7 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
 
         QueueFiring(QueueName queue) {
             this.queue = queue;
+            this.use = new ScheduleUse(ScheduleFiring.this.schedules, queue, ScheduleFiring.this.timer.nanoTime());
             this.steps = new StepPreparer(ScheduleFiring.this.schedules, queue, ScheduleFiring.this.timer);
             this.declarations = new DeclarationLoop(new DeclaredScheduleRegistrar(ScheduleFiring.this.schedules, queue,
                     ScheduleFiring.this.events, this::compute), queue, ScheduleFiring.this.timer,
@@ -314,6 +327,7 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
             this.calling = true;
             this.again = false;
             this.calledAt = ScheduleFiring.this.timer.nanoTime();
+            this.use.reading(this.calledAt);
             List<ScheduleStep> current = this.steps.take(this.calledAt);
             StoreFutures
                 .send(ScheduleFiring.this.storeTasks,
@@ -355,6 +369,9 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
             this.firingNode = firing.firingNode();
             record(sent, firing);
             this.declarations.read(firing);
+            if (this.use.isOver(firing, this.answeredAt)) {
+                endIfUnused(this.queue);
+            }
             proceed(sent, firing);
             if (this.again) {
                 run();
@@ -362,7 +379,7 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
         }
 
         private void proceed(List<ScheduleStep> sent, FireResult firing) {
-            boolean fruitless = isWithoutProgress(sent, firing);
+            boolean fruitless = firing.isWithoutProgress(!sent.isEmpty());
             this.fruitless += fruitless ? 1 : 0;
             // The first steps that have no effect are based on a state that has changed.
             if (fruitless && (this.fruitless > 1 || firing.due().isEmpty())) {
@@ -377,19 +394,6 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
                 this.fruitless = (sent.isEmpty() || fruitless) ? this.fruitless : 0;
                 due(firing);
             }
-        }
-
-        /**
-         * Returns whether a call at once would probably get the same answer: no step had
-         * an effect, or nothing is due though a time has come.
-         */
-        private static boolean isWithoutProgress(List<ScheduleStep> sent, FireResult firing) {
-            if (firing.due().isEmpty()) {
-                return firing.nextAt() != null && !firing.nextAt().isAfter(firing.now());
-            }
-            return !sent.isEmpty() && firing.outcomes()
-                .stream()
-                .noneMatch((outcome) -> outcome.isApplied() || outcome.equals(StepOutcome.POSTPONED));
         }
 
         /** Records the outcomes of steps, and what the store should have. */

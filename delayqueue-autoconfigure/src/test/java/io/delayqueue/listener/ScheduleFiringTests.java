@@ -63,6 +63,43 @@ class ScheduleFiringTests extends ScheduleFiringBed {
         assertThat(this.one.calls).isEqualTo(11);
     }
 
+    /** Callers of HTTP may put schedules in queues of any names. */
+    @Test
+    void aQueueWhoseSchedulesWereRemovedIsReadForTenMinutes() {
+        this.one.firing();
+        put(this.one);
+        this.one.schedules.put(QUEUE);
+        advance(MINUTE);
+        assertThat(sent()).hasSize(1);
+        new ScheduleChanger(this.one.schedules, OccurrenceEvents.NONE).remove(QUEUE, "minutely").join();
+
+        advance(MINUTE.multipliedBy(9));
+        assertThat(this.one.schedules.isAdded(QUEUE)).isTrue();
+        advance(MINUTE.multipliedBy(3));
+        assertThat(this.one.schedules.isAdded(QUEUE)).isFalse();
+        int calls = this.one.calls;
+        advance(MINUTE.multipliedBy(10));
+        assertThat(this.one.calls).isEqualTo(calls);
+
+        put(this.one);
+        this.one.schedules.put(QUEUE);
+        advance(MINUTE);
+        assertThat(sent()).hasSize(2);
+    }
+
+    /** A listener may be the only one that fires what others put. */
+    @Test
+    void aQueueOfAListenerIsReadWithoutSchedules() {
+        this.one.start();
+        this.one.schedules.put(QUEUE);
+        advance(MINUTE.multipliedBy(15));
+        put(this.two);
+
+        advance(MINUTE.multipliedBy(2));
+
+        assertThat(sent()).hasSize(2);
+    }
+
     /** The database of a ledger is away. */
     @Test
     void stepsThatFailAreRepeatedAndReportedOnce(CapturedOutput output) {

@@ -26,6 +26,19 @@ import org.jspecify.annotations.Nullable;
 public record FireResult(Instant now, @Nullable Instant nextAt, @Nullable String firingNode, @Nullable Instant firedAt,
         long count, List<StepOutcome> outcomes, Map<String, ScheduleState> due, Map<String, ScheduleState> upcoming) {
 
+    /**
+     * Returns whether a call at once would probably get the same answer: no step had an
+     * effect, or nothing is due though a time has come.
+     * @param steps whether the call had steps
+     */
+    public boolean isWithoutProgress(boolean steps) {
+        if (this.due.isEmpty()) {
+            return this.nextAt != null && !this.nextAt.isAfter(this.now);
+        }
+        return steps && this.outcomes.stream()
+            .noneMatch((outcome) -> outcome.isApplied() || outcome.equals(StepOutcome.POSTPONED));
+    }
+
     /** Returns this result of a call without the last steps, which had no effect. */
     public FireResult followedByStale(int steps) {
         if (steps == 0) {

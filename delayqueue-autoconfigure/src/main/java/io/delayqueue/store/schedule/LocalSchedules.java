@@ -3,7 +3,6 @@ package io.delayqueue.store.schedule;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
@@ -37,7 +36,8 @@ public final class LocalSchedules {
 
     private final String node = Long.toString(ThreadLocalRandom.current().nextLong() >>> 1, Character.MAX_RADIX);
 
-    private final Set<QueueName> queues = ConcurrentHashMap.newKeySet();
+    /** How often this process has put or declared schedules in each queue. */
+    private final Map<QueueName, Long> queues = new ConcurrentHashMap<>();
 
     private final Map<QueueName, Map<String, ScheduleDeclaration>> declarations = new ConcurrentHashMap<>();
 
@@ -134,7 +134,7 @@ public final class LocalSchedules {
             throw new IllegalArgumentException("name must be unique in queue '%s', but another schedule has '%s'"
                 .formatted(queue, definition.name()));
         }
-        this.queues.add(queue);
+        this.queues.merge(queue, 1L, Long::sum);
         this.firing.forEach((watcher) -> watcher.declared(queue));
     }
 
@@ -145,13 +145,29 @@ public final class LocalSchedules {
 
     /** Records that this process has put a schedule in a queue. */
     public void put(QueueName queue) {
-        this.queues.add(queue);
+        this.queues.merge(queue, 1L, Long::sum);
         this.firing.forEach((watcher) -> watcher.put(queue));
     }
 
     /** Returns whether this process has put or declared schedules in a queue. */
     public boolean isAdded(QueueName queue) {
-        return this.queues.contains(queue);
+        return this.queues.containsKey(queue);
+    }
+
+    /** Returns how often this process has put or declared schedules in a queue. */
+    public long additions(QueueName queue) {
+        return this.queues.getOrDefault(queue, 0L);
+    }
+
+    /**
+     * Forgets a queue that has no schedules, unless this process declares some, or has
+     * put some since.
+     * @param additions how many there were before the queue was found empty
+     */
+    public void forget(QueueName queue, long additions) {
+        if (declarations(queue).isEmpty()) {
+            this.queues.remove(queue, additions);
+        }
     }
 
     /** Returns whether the schedules of added queues are fired here. */
@@ -165,7 +181,7 @@ public final class LocalSchedules {
      */
     public Runnable watch(Watcher watcher) {
         this.firing.add(watcher);
-        this.queues.forEach(watcher::declared);
+        this.queues.keySet().forEach(watcher::declared);
         return () -> this.firing.remove(watcher);
     }
 
