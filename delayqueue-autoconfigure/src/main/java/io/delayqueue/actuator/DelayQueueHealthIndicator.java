@@ -140,9 +140,12 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
                 }
                 else if (listener.isRunning()) {
                     states.put(queue, "unknown");
-                    problems.add(("The store does not answer for queue '%s', so its messages are not handled; other "
-                            + "queues may be well")
-                        .formatted(queue));
+                    if (this.statistics.isQueried(new QueueName(queue))) {
+                        problems
+                            .add(("The store does not answer for queue '%s', so its messages are not handled; other "
+                                    + "queues may be well")
+                                .formatted(queue));
+                    }
                 }
             }
         }

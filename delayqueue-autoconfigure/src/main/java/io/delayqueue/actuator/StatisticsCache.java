@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
@@ -86,7 +87,7 @@ public final class StatisticsCache {
         this.maxAge = maxAge;
         this.nanoTime = nanoTime;
         this.latest = new AtomicReference<>(new Refresh(Map.of(), nanoTime.getAsLong() - maxAge.toNanos(),
-                CompletableFuture.completedFuture(Map.of()), true));
+                CompletableFuture.completedFuture(Map.of()), true, Set.of()));
     }
 
     /**
@@ -115,7 +116,8 @@ public final class StatisticsCache {
             return last.result();
         }
         CompletableFuture<Map<QueueName, QueueOverview>> result = new CompletableFuture<>();
-        if (!this.latest.compareAndSet(last, new Refresh(last.known(), this.nanoTime.getAsLong(), result, true))) {
+        if (!this.latest.compareAndSet(last,
+                new Refresh(last.known(), this.nanoTime.getAsLong(), result, true, last.queried()))) {
             return this.latest.get().result();
         }
         if (this.waits) {
@@ -138,6 +140,8 @@ public final class StatisticsCache {
             logger.debug("Cannot read the statistics of the queues", ex);
         }
         boolean ofAll = queried;
+        Set<QueueName> each = Set.copyOf(answers.keySet());
+        this.latest.updateAndGet((last) -> new Refresh(last.known(), last.at(), last.result(), last.complete(), each));
         CompletableFuture.allOf(answers.values().toArray(CompletableFuture<?>[]::new)).whenComplete((done, ex) -> {
             Map<QueueName, QueueOverview> known = new HashMap<>();
             answers.forEach((queue, answer) -> {
@@ -147,9 +151,16 @@ public final class StatisticsCache {
                 }
             });
             boolean complete = ofAll && known.size() == answers.size();
-            this.latest.updateAndGet((last) -> new Refresh(known, last.at(), result, complete));
+            this.latest.updateAndGet((last) -> new Refresh(known, last.at(), result, complete, each));
             result.complete(known);
         });
+    }
+
+    /**
+     * Returns whether the last refresh was about a queue; not if its listener is newer.
+     */
+    boolean isQueried(QueueName queue) {
+        return this.latest.get().queried().contains(queue);
     }
 
     /** Calls the store regardless of the cache; a blocking store once at a time. */
@@ -232,9 +243,10 @@ public final class StatisticsCache {
      * @param at when it began, by the monotonic clock
      * @param result completes with its counts
      * @param complete false if it has ended and some queue did not answer
+     * @param queried the queues that it is about
      */
     private record Refresh(Map<QueueName, QueueOverview> known, long at,
-            CompletableFuture<Map<QueueName, QueueOverview>> result, boolean complete) {
+            CompletableFuture<Map<QueueName, QueueOverview>> result, boolean complete, Set<QueueName> queried) {
     }
 
 }

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
@@ -165,6 +166,30 @@ class DelayQueueHealthContributorAutoConfigurationTests {
 
             listeners.require("all").stop();
             assertThat(indicator.health()).isNotNull().extracting(Health::getStatus).isEqualTo(Status.UP);
+        });
+    }
+
+    /** The last counts are of before the listener existed. */
+    @Test
+    void isUpRightAfterAListenerIsRegistered() {
+        QueueInspector inspector = mock(QueueInspector.class);
+        PartitionCounts none = new PartitionCounts(0, 0, 0, 0, 0, 0, null, null, 0, Instant.EPOCH);
+        given(inspector.counts(any())).willReturn(CompletableFuture.completedFuture(none));
+        AtomicReference<List<QueueName>> queues = new AtomicReference<>(List.of(new QueueName("bills")));
+        this.application.run((context) -> {
+            StatisticsCache statistics = new StatisticsCache(inspector, context.getBean(StoreComponents.class),
+                    queues::get, Duration.ofHours(1), System::nanoTime);
+            WakeUps wakeUps = mock(WakeUps.class);
+            given(wakeUps.isSubscribed(any())).willReturn(true);
+            HealthIndicator indicator = new DelayQueueHealthIndicator(statistics,
+                    context.getBean(DelayedListenerRegistry.class), wakeUps,
+                    new HealthSettings(null, Duration.ofSeconds(10), Duration.ofSeconds(5)), Map::of);
+
+            Health health = indicator.health();
+
+            assertThat(health).isNotNull();
+            assertThat(health.getStatus()).isEqualTo(Status.UP);
+            assertThat(health.getDetails().get("queues")).hasToString("{orders=unknown}");
         });
     }
 
