@@ -10,13 +10,13 @@ import java.util.concurrent.TimeUnit;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.amqp.AmqpException;
 import org.springframework.amqp.core.Message;
 import org.springframework.amqp.core.MessageProperties;
 import org.springframework.amqp.core.ReturnedMessage;
 import org.springframework.amqp.rabbit.connection.CorrelationData;
 import org.springframework.amqp.rabbit.connection.PublisherCallbackChannel;
 import org.springframework.amqp.rabbit.core.RabbitTemplate;
+import org.springframework.core.NestedExceptionUtils;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
@@ -30,6 +30,11 @@ final class RabbitForwarder implements MessageForwarder {
 
     /** The reply text with which the broker closes the channel of a message. */
     private static final String TOO_LARGE = "PRECONDITION_FAILED - message size";
+
+    /** The text with which the client rejects the headers of a message. */
+    private static final String TOO_LARGE_HEADERS = "Content headers exceeded max frame size";
+
+    private static final int MAX_NAME_BYTES = 255;
 
     /** Headers that name further routing keys; of a sender they would be a route. */
     private static final Set<String> ROUTES = Set.of("CC", "BCC");
@@ -69,17 +74,18 @@ final class RabbitForwarder implements MessageForwarder {
         if (reason != null) {
             throw new BrokerUnavailableException("RabbitMQ has blocked the connection: " + reason, null);
         }
+        Message converted = convert(message);
         CorrelationData correlation = new CorrelationData();
         CompletableFuture<ReturnedMessage> returned = new CompletableFuture<>();
         this.unconfirmed.put(correlation.getId(), returned);
         try {
-            this.template.send(this.exchange, this.routingKey, convert(message), correlation);
+            this.template.send(this.exchange, this.routingKey, converted, correlation);
         }
-        catch (AmqpException ex) {
+        catch (RuntimeException ex) { // the client throws others than AmqpException, too
             this.unconfirmed.remove(correlation.getId());
-            if (ex.getCause() instanceof IllegalArgumentException cause) {
-                // The client cannot write the message, such as headers above a frame.
-                throw undeliverable(String.valueOf(cause.getMessage()), ex);
+            String cause = String.valueOf(NestedExceptionUtils.getMostSpecificCause(ex).getMessage());
+            if (cause.contains(TOO_LARGE_HEADERS)) {
+                throw undeliverable(cause, ex);
             }
             throw new BrokerUnavailableException(
                     "Exchange '%s' cannot be reached: %s".formatted(this.exchange, ex.getMessage()), ex);
@@ -101,6 +107,13 @@ final class RabbitForwarder implements MessageForwarder {
 
     private static void setHeaders(MessageProperties properties, Map<String, ?> headers) {
         headers.forEach((name, value) -> {
+            int bytes = name.getBytes(UTF_8).length;
+            if (bytes > MAX_NAME_BYTES) {
+                throw new UndeliverableMessageException(
+                        "A header has a name of %d bytes, and at most %d are possible in AMQP".formatted(bytes,
+                                MAX_NAME_BYTES),
+                        null);
+            }
             if (!ROUTES.contains(name)) {
                 properties.setHeader(name, value);
             }

@@ -22,6 +22,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -38,9 +39,12 @@ class AmqpForwardTests extends DepotTestBase {
 
     private String timeout = "1s";
 
+    private final AmqpBroker.Product product;
+
     private final String target = "queue-" + UUID.randomUUID();
 
     AmqpForwardTests(AmqpBroker.Product product) {
+        this.product = product;
         this.broker = product.shared();
     }
 
@@ -130,9 +134,40 @@ class AmqpForwardTests extends DepotTestBase {
         assertThat(queue().deadLetters(QUEUE).list(null, 10).deadLetters().get(0)).satisfies((letter) -> {
             assertThat(letter.messageId()).isEqualTo("long");
             assertThat(letter.failures()).isOne();
-            assertThat(letter.cause()).contains("Exchange '%s' does not accept the message".formatted(this.exchange));
+            assertThat(letter.cause()).contains("A header has a name of 384 bytes, and at most 255 are possible");
         });
         await().atMost(LIMIT).untilAsserted(() -> assertThat(takeIds()).containsExactly("other"));
+    }
+
+    /**
+     * The client cannot write the name of the host either, which concerns all messages.
+     */
+    @Test
+    void aConnectionThatIsNotPossibleCostsNoAttempt(CapturedOutput output) {
+        start("created", "--spring.rabbitmq.virtual-host=" + "v".repeat(300));
+
+        queue().send(QUEUE, "waits", "content", Duration.ZERO);
+
+        await().atMost(LIMIT).until(() -> count(output, AWAY) == 1);
+        assertThat(queue().statistics(QUEUE).dead()).isZero();
+        assertThat(queue().find(QUEUE, "waits")).isPresent();
+    }
+
+    /** Qpid takes larger frames. */
+    @Test
+    void headersAboveAFrameAreDeadLettered() {
+        assumeThat(this.product).isEqualTo(AmqpBroker.Product.RABBITMQ);
+        start("created");
+
+        queue().send(DelayedMessage.builder(QUEUE, "content")
+            .id("large")
+            .header("a", "x".repeat(100_000))
+            .header("b", "x".repeat(100_000))
+            .build());
+
+        await().atMost(LIMIT).until(() -> queue().statistics(QUEUE).dead() == 1);
+        assertThat(queue().deadLetters(QUEUE).list(null, 10).deadLetters().get(0).cause())
+            .contains("Exchange '%s' does not accept the message".formatted(this.exchange));
     }
 
     /**
