@@ -140,8 +140,8 @@ public final class StatisticsCache {
             logger.debug("Cannot read the statistics of the queues", ex);
         }
         boolean ofAll = queried;
-        Set<QueueName> each = Set.copyOf(answers.keySet());
-        this.latest.updateAndGet((last) -> new Refresh(last.known(), last.at(), last.result(), last.complete(), each));
+        Set<QueueName> names = Set.copyOf(answers.keySet());
+        this.latest.updateAndGet((last) -> new Refresh(last.known(), last.at(), last.result(), last.complete(), names));
         CompletableFuture.allOf(answers.values().toArray(CompletableFuture<?>[]::new)).whenComplete((done, ex) -> {
             Map<QueueName, QueueOverview> known = new HashMap<>();
             answers.forEach((queue, answer) -> {
@@ -151,7 +151,7 @@ public final class StatisticsCache {
                 }
             });
             boolean complete = ofAll && known.size() == answers.size();
-            this.latest.updateAndGet((last) -> new Refresh(known, last.at(), result, complete, each));
+            this.latest.updateAndGet((last) -> new Refresh(known, last.at(), result, complete, names));
             result.complete(known);
         });
     }

@@ -338,7 +338,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      * Settings of the history of messages, in the journal modes that record it.
      *
      * @param enabled Whether the transitions of messages are recorded. A ledger works
-     * without them and writes half as many rows; the mode 'audit' has no other purpose.
+     * without them and needs half of the writes; the mode 'audit' has no other purpose.
      * @param retention How long a transition is kept.
      * @param causes Whether the messages of exceptions are recorded, which may quote a
      * payload. If not, the type of the exception is.
