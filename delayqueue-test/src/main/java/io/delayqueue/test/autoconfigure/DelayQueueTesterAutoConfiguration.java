@@ -123,8 +123,9 @@ public final class DelayQueueTesterAutoConfiguration {
         @Bean
         RedisTestNamespace delayQueueTestNamespace(
                 @Qualifier(DelayQueueAutoConfiguration.REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
-                DelayQueueProperties properties) {
-            return new RedisTestNamespace(template.getRequiredConnectionFactory(), properties.namespace());
+                DelayQueueProperties properties, DelayQueueTesterProperties tester) {
+            return new RedisTestNamespace(template.getRequiredConnectionFactory(), properties.namespace(),
+                    tester.namespace() == null, properties.commandTimeout());
         }
 
     }

@@ -6,9 +6,16 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.test.TestNamespace;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.context.event.ContextClosedEvent;
 import org.springframework.data.redis.connection.RedisClusterConnection;
 import org.springframework.data.redis.connection.RedisClusterNode;
 import org.springframework.data.redis.connection.RedisConnection;
@@ -19,11 +26,19 @@ import org.springframework.data.redis.core.ScanOptions;
 import org.springframework.data.redis.core.types.Expiration;
 
 /**
- * Empties a namespace in Redis, and keeps it for one tester by a key.
+ * Empties a namespace in Redis, and reserves it for one tester by a key. Another tester
+ * may use the namespace once this context is paused or closed. The namespace of a context
+ * that has generated its name is removed when the context is closed, as no other one will
+ * use it.
  * <p>
- * <strong>Threads.</strong> That of the test.
+ * <strong>Threads.</strong> That of the test; those that stop and close the context.
  */
-final class RedisTestNamespace implements TestNamespace, AutoCloseable {
+final class RedisTestNamespace implements TestNamespace, SmartLifecycle, ApplicationListener<ContextClosedEvent> {
+
+    private static final Logger logger = LoggerFactory.getLogger(RedisTestNamespace.class);
+
+    /** Stops after the listeners, and before the connections, whose phase is zero. */
+    private static final int PHASE = 1;
 
     /** Longer than a test method takes; each method renews it. */
     private static final Expiration OWNED = Expiration.from(Duration.ofMinutes(15));
@@ -34,13 +49,28 @@ final class RedisTestNamespace implements TestNamespace, AutoCloseable {
 
     private final String namespace;
 
+    private final boolean generated;
+
+    private final Duration stopTimeout;
+
     private final byte[] ownerKey;
 
     private final byte[] owner = bytes(UUID.randomUUID().toString());
 
-    RedisTestNamespace(RedisConnectionFactory connections, String namespace) {
+    private volatile boolean running;
+
+    private volatile boolean closing;
+
+    /**
+     * Creates a namespace.
+     * @param generated whether the name is that of this context alone
+     * @param stopTimeout how long a stop waits for Redis, which may have ended before
+     */
+    RedisTestNamespace(RedisConnectionFactory connections, String namespace, boolean generated, Duration stopTimeout) {
         this.connections = connections;
         this.namespace = namespace;
+        this.generated = generated;
+        this.stopTimeout = stopTimeout;
         this.ownerKey = bytes(namespace + ":{_directory}:tester");
     }
 
@@ -48,19 +78,23 @@ final class RedisTestNamespace implements TestNamespace, AutoCloseable {
     public void clear() {
         try (RedisConnection connection = this.connections.getConnection()) {
             own(connection);
-            if (connection instanceof RedisClusterConnection cluster) {
-                for (RedisClusterNode node : cluster.clusterGetNodes()) {
-                    if (node.isMaster()) {
-                        try (Cursor<byte[]> keys = cluster.scan(node, pattern())) {
-                            delete(connection, keys);
-                        }
+            delete(connection, false);
+        }
+    }
+
+    private void delete(RedisConnection connection, boolean settings) {
+        if (connection instanceof RedisClusterConnection cluster) {
+            for (RedisClusterNode node : cluster.clusterGetNodes()) {
+                if (node.isMaster()) {
+                    try (Cursor<byte[]> keys = cluster.scan(node, pattern())) {
+                        delete(connection, keys, settings);
                     }
                 }
-                return;
             }
-            try (Cursor<byte[]> keys = connection.keyCommands().scan(pattern())) {
-                delete(connection, keys);
-            }
+            return;
+        }
+        try (Cursor<byte[]> keys = connection.keyCommands().scan(pattern())) {
+            delete(connection, keys, settings);
         }
     }
 
@@ -84,11 +118,11 @@ final class RedisTestNamespace implements TestNamespace, AutoCloseable {
         return ScanOptions.scanOptions().match(this.namespace + ":{*").count(PAGE).build();
     }
 
-    private static void delete(RedisConnection connection, Cursor<byte[]> keys) {
+    private static void delete(RedisConnection connection, Cursor<byte[]> keys, boolean settings) {
         List<byte[]> found = new ArrayList<>();
         while (keys.hasNext()) {
             byte[] key = keys.next();
-            if (!isSetting(new String(key, StandardCharsets.UTF_8))) {
+            if (settings || !isSetting(new String(key, StandardCharsets.UTF_8))) {
                 found.add(key);
             }
         }
@@ -100,14 +134,52 @@ final class RedisTestNamespace implements TestNamespace, AutoCloseable {
                 || key.endsWith("{_directory}:secret");
     }
 
-    /** Lets another tester use the namespace. */
     @Override
-    public void close() {
-        try (RedisConnection connection = this.connections.getConnection()) {
-            if (isOwner(connection)) {
-                connection.keyCommands().del(this.ownerKey);
-            }
+    public void start() {
+        this.running = true;
+    }
+
+    /** Notes that the context will not start again. */
+    @Override
+    public void onApplicationEvent(ContextClosedEvent event) {
+        this.closing = true;
+    }
+
+    /** Releases the namespace; removes it if no other context can use it. */
+    @Override
+    public void stop() {
+        this.running = false;
+        try {
+            CompletableFuture.runAsync(this::release).get(this.stopTimeout.toMillis(), TimeUnit.MILLISECONDS);
         }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+        }
+        catch (Exception ex) {
+            logger.debug("Namespace '{}' was not released, which Redis does in 15 minutes", this.namespace, ex);
+        }
+    }
+
+    private void release() {
+        try (RedisConnection connection = this.connections.getConnection()) {
+            if (!isOwner(connection)) {
+                return;
+            }
+            if (this.generated && this.closing) {
+                delete(connection, true);
+            }
+            connection.keyCommands().del(this.ownerKey);
+        }
+    }
+
+    @Override
+    public boolean isRunning() {
+        return this.running;
+    }
+
+    @Override
+    public int getPhase() {
+        return PHASE;
     }
 
     private static byte[] bytes(String text) {

@@ -1,6 +1,9 @@
 package io.delayqueue.test.autoconfigure;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 import io.delayqueue.fixtures.redis.RedisBinary;
 import org.junit.jupiter.api.AfterEach;
@@ -8,6 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -32,41 +36,95 @@ class RedisTestNamespaceTests {
     }
 
     @Test
-    void secondTesterOfANamespaceIsRejectedUntilTheFirstIsClosed() {
-        RedisTestNamespace first = new RedisTestNamespace(this.connections, "second-tester");
-        RedisTestNamespace second = new RedisTestNamespace(this.connections, "second-tester");
+    void secondTesterOfANamespaceIsRejectedUntilTheFirstIsStopped() {
+        RedisTestNamespace first = namespace("second-tester", false);
+        RedisTestNamespace second = namespace("second-tester", false);
         first.clear();
 
         assertThatIllegalStateException().isThrownBy(second::clear)
             .withMessageStartingWith("Another DelayQueueTester uses the namespace 'second-tester' of this Redis");
         first.clear();
 
-        first.close();
+        first.stop();
         second.clear();
         assertThatIllegalStateException().isThrownBy(first::clear);
-        second.close();
+        second.stop();
     }
 
     @Test
     void onlyTheNamespaceIsEmptied() {
         try (RedisConnection connection = this.connections.getConnection()) {
-            connection.stringCommands()
-                .set("emptied:{orders}:messages".getBytes(StandardCharsets.UTF_8),
-                        "1".getBytes(StandardCharsets.UTF_8));
-            connection.stringCommands()
-                .set("emptied-not:{orders}:messages".getBytes(StandardCharsets.UTF_8),
-                        "1".getBytes(StandardCharsets.UTF_8));
-            RedisTestNamespace namespace = new RedisTestNamespace(this.connections, "emptied");
+            set("emptied:{orders}:messages");
+            set("emptied-not:{orders}:messages");
+            RedisTestNamespace namespace = namespace("emptied", false);
 
             namespace.clear();
 
-            assertThat(connection.keyCommands().exists("emptied:{orders}:messages".getBytes(StandardCharsets.UTF_8)))
-                .isFalse();
-            assertThat(
-                    connection.keyCommands().exists("emptied-not:{orders}:messages".getBytes(StandardCharsets.UTF_8)))
-                .isTrue();
-            namespace.close();
+            assertThat(connection.keyCommands().exists(bytes("emptied:{orders}:messages"))).isFalse();
+            assertThat(connection.keyCommands().exists(bytes("emptied-not:{orders}:messages"))).isTrue();
+            namespace.stop();
         }
+    }
+
+    @Test
+    void closedContextReleasesItsNamespace() {
+        try (AnnotationConfigApplicationContext context = context("released", false)) {
+            context.getBean(RedisTestNamespace.class).clear();
+            set("released:{orders}:partitions");
+        }
+
+        assertThat(keys("released:*")).containsExactly("released:{orders}:partitions");
+    }
+
+    @Test
+    void closedContextRemovesTheNamespaceThatItHasGenerated() {
+        try (AnnotationConfigApplicationContext context = context("generated", true)) {
+            context.getBean(RedisTestNamespace.class).clear();
+            set("generated:{orders}:partitions");
+            context.stop();
+            assertThat(keys("generated:*")).as("a pause").containsExactly("generated:{orders}:partitions");
+            context.start();
+            context.getBean(RedisTestNamespace.class).clear();
+        }
+
+        assertThat(keys("generated:*")).isEmpty();
+    }
+
+    /** Creates a context that closes its connections too, as an application does. */
+    private AnnotationConfigApplicationContext context(String name, boolean generated) {
+        AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+        // Not a dependency that Spring knows of, so that the phases alone decide the
+        // order.
+        LettuceConnectionFactory closed = new LettuceConnectionFactory("127.0.0.1", this.connections.getPort());
+        context.registerBean(LettuceConnectionFactory.class, () -> closed);
+        context.registerBean(RedisTestNamespace.class,
+                () -> new RedisTestNamespace(closed, name, generated, Duration.ofSeconds(30)));
+        context.refresh();
+        return context;
+    }
+
+    private RedisTestNamespace namespace(String name, boolean generated) {
+        return new RedisTestNamespace(this.connections, name, generated, Duration.ofSeconds(30));
+    }
+
+    private void set(String key) {
+        try (RedisConnection connection = this.connections.getConnection()) {
+            connection.stringCommands().set(bytes(key), bytes("1"));
+        }
+    }
+
+    private Set<String> keys(String pattern) {
+        try (RedisConnection connection = this.connections.getConnection()) {
+            return connection.keyCommands()
+                .keys(bytes(pattern))
+                .stream()
+                .map((key) -> new String(key, StandardCharsets.UTF_8))
+                .collect(Collectors.toSet());
+        }
+    }
+
+    private static byte[] bytes(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
     }
 
 }
