@@ -14,12 +14,13 @@ import org.springframework.boot.test.context.filter.annotation.StandardAnnotatio
 import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.core.type.classreading.MetadataReader;
 import org.springframework.core.type.classreading.MetadataReaderFactory;
+import org.springframework.core.type.filter.AbstractTypeHierarchyTraversingFilter;
 import org.springframework.core.type.filter.AssignableTypeFilter;
 import org.springframework.core.type.filter.TypeFilter;
 
 /**
  * Leaves out all components but those that {@link DelayQueueTest} names, or else those
- * with listener methods. Always includes error handlers.
+ * that have or inherit listener methods. Always includes error handlers.
  */
 final class DelayQueueTypeExcludeFilter extends StandardAnnotationCustomizableTypeExcludeFilter<DelayQueueTest> {
 
@@ -28,6 +29,16 @@ final class DelayQueueTypeExcludeFilter extends StandardAnnotationCustomizableTy
 
     /** They decide the outcome of the listeners. */
     private static final TypeFilter ERROR_HANDLERS = new AssignableTypeFilter(DelayedListenerErrorHandler.class);
+
+    private static final TypeFilter LISTENERS = new AbstractTypeHierarchyTraversingFilter(true, true) {
+
+        @Override
+        protected boolean matchSelf(MetadataReader reader) {
+            AnnotationMetadata type = reader.getAnnotationMetadata();
+            return ANNOTATIONS.stream().anyMatch((annotation) -> type.hasAnnotatedMethods(annotation.getName()));
+        }
+
+    };
 
     private final Set<Class<?>> listeners;
 
@@ -43,12 +54,8 @@ final class DelayQueueTypeExcludeFilter extends StandardAnnotationCustomizableTy
 
     @Override
     protected boolean defaultInclude(MetadataReader reader, MetadataReaderFactory factory) throws IOException {
-        if (super.defaultInclude(reader, factory) || ERROR_HANDLERS.match(reader, factory)) {
-            return true;
-        }
-        AnnotationMetadata type = reader.getAnnotationMetadata();
-        return this.listeners.isEmpty()
-                && ANNOTATIONS.stream().anyMatch((annotation) -> type.hasAnnotatedMethods(annotation.getName()));
+        return super.defaultInclude(reader, factory) || ERROR_HANDLERS.match(reader, factory)
+                || (this.listeners.isEmpty() && LISTENERS.match(reader, factory));
     }
 
 }

@@ -20,6 +20,7 @@ class DelayQueueTypeExcludeFilterTests {
     void aTestWithoutNamesHasListenersAndErrorHandlers() throws IOException {
         assertThat(isIncluded(All.class, Orders.class)).isTrue();
         assertThat(isIncluded(All.class, Payments.class)).isTrue();
+        assertThat(isIncluded(All.class, Refunds.class)).as("inherits a listener method").isTrue();
         assertThat(isIncluded(All.class, ErrorHandler.class)).isTrue();
         assertThat(isIncluded(All.class, Service.class)).isFalse();
     }
@@ -70,6 +71,10 @@ class DelayQueueTypeExcludeFilterTests {
         @DelayedListener("payments")
         void handle(String payload) {
         }
+
+    }
+
+    static class Refunds extends Payments {
 
     }
 
