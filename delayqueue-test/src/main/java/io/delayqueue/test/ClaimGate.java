@@ -1,11 +1,12 @@
 package io.delayqueue.test;
 
+import io.delayqueue.QueueName;
 import io.delayqueue.store.Partition;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Decides which messages listeners may claim: none between the calls of the tester, all
- * during most of them, and one during others.
+ * during most of them, and one, or those of all queues but one, during others.
  * <p>
  * <strong>Threads.</strong> The test opens and closes; loops ask.
  */
@@ -13,10 +14,20 @@ final class ClaimGate {
 
     private volatile boolean open;
 
+    private volatile @Nullable QueueName closed;
+
     private volatile @Nullable Single single;
 
     void open() {
         this.single = null;
+        this.closed = null;
+        this.open = true;
+    }
+
+    /** Opens for all queues but one. */
+    void openExcept(QueueName queue) {
+        this.single = null;
+        this.closed = queue;
         this.open = true;
     }
 
@@ -34,8 +45,8 @@ final class ClaimGate {
         this.single = new Single(partition, id);
     }
 
-    boolean isOpen() {
-        return this.open;
+    boolean isOpen(Partition partition) {
+        return this.open && !partition.queue().equals(this.closed);
     }
 
     /** Returns the right to one message in a partition; {@code null} if there is none. */

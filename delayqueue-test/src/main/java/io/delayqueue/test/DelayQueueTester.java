@@ -126,13 +126,12 @@ public final class DelayQueueTester {
         requireCommitted();
         return this.engine.call(() -> {
             Due next = nextDue(name);
-            if (next != null && next.millis() > this.engine.time().millis()) {
-                this.engine.deliver(() -> this.engine.advanceTo(next.millis() - 1));
-                this.engine.time().set(next.millis());
+            while (next != null && next.millis() > this.engine.time().millis()) {
+                this.engine.stepOthers(name, next.millis());
+                next = nextDue(name);
             }
-            Due now = nextDue(name);
-            if (now != null) {
-                this.engine.deliverOne(now.partition(), null);
+            if (next != null) {
+                this.engine.deliverOne(next.partition(), null);
             }
         });
     }

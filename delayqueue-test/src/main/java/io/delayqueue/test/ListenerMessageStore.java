@@ -79,7 +79,7 @@ final class ListenerMessageStore extends DelegatingMessageStore {
             return (single.id() == null) ? claimFirst(partition, request, single)
                     : claimOne(partition, request, single, new ArrayList<>());
         }
-        if (!this.gate.isOpen() || this.log.isFull()) {
+        if (!this.gate.isOpen(partition) || this.log.isFull()) {
             return CompletableFuture.completedFuture(nothing(partition));
         }
         return store().claim(partition, request).thenApply((claim) -> claimed(partition, claim));

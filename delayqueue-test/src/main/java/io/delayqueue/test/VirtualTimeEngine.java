@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.delayqueue.QueueName;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.poll.PollLoopStatus;
 import io.delayqueue.store.Partition;
@@ -70,6 +71,25 @@ final class VirtualTimeEngine {
             this.parts.gate().openFor(partition, id);
             this.parts.wakeUps().pollLoops();
             settle();
+        });
+    }
+
+    /**
+     * Moves time to the next stop, but not beyond a moment, and delivers what all queues
+     * but one have due before that moment.
+     */
+    void stepOthers(QueueName queue, long millis) {
+        call(() -> {
+            this.parts.gate().openExcept(queue);
+            this.parts.wakeUps().pollLoops();
+            settle();
+            long next = nextStop();
+            if (next < millis) {
+                step(next);
+            }
+            else {
+                time().set(millis);
+            }
         });
     }
 

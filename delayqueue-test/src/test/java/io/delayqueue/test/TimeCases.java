@@ -143,6 +143,21 @@ abstract class TimeCases extends TesterCase {
     }
 
     @Test
+    void runsOneMessageIfHandlersOfOtherQueuesSendToTheQueue() {
+        send("order-1", Duration.ofHours(2));
+        this.queue.send(SERIAL, "before", Order.of(1), Duration.ofHours(1));
+        this.listener.on("before", (order, delivery) -> {
+            send("later", Duration.ofMinutes(30));
+            send("at-once", Duration.ZERO);
+        });
+
+        assertThat(this.tester.runNext(ORDERS).all()).extracting(TestDelivery::id).containsExactly("before", "at-once");
+        assertThat(this.tester.now()).isEqualTo(at(Duration.ofHours(1)));
+        assertThat(this.tester.runNext(ORDERS).all()).extracting(TestDelivery::id).containsExactly("later");
+        assertThat(this.tester.now()).isEqualTo(at(Duration.ofMinutes(90)));
+    }
+
+    @Test
     void nameOfAQueueWithoutListenerIsRejected() {
         assertThatIllegalArgumentException().isThrownBy(() -> this.tester.runNext("order"))
             .withMessageStartingWith("No running listener has queue 'order', only [");
