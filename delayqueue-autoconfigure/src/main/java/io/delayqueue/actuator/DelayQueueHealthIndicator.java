@@ -10,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 import io.delayqueue.QueueName;
@@ -18,8 +19,8 @@ import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
 import io.delayqueue.listener.handler.HandlerOutage;
 import io.delayqueue.listener.poll.PollLoopStatus;
+import io.delayqueue.store.Partition;
 import io.delayqueue.store.Texts;
-import io.delayqueue.store.WakeUps;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
@@ -47,7 +48,7 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
 
     private final DelayedListenerRegistry listeners;
 
-    private final WakeUps wakeUps;
+    private final Predicate<Partition> subscribed;
 
     private final HealthSettings settings;
 
@@ -55,15 +56,16 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
 
     /**
      * Creates an indicator.
+     * @param subscribed whether the wake-ups of a partition are received
      * @param unconsumed known queues that are due and have no consumer, by name; shown as
      * a detail, without effect on the status
      */
-    public DelayQueueHealthIndicator(StatisticsCache statistics, DelayedListenerRegistry listeners, WakeUps wakeUps,
-            HealthSettings settings, Supplier<Map<String, QueueOverview>> unconsumed) {
+    public DelayQueueHealthIndicator(StatisticsCache statistics, DelayedListenerRegistry listeners,
+            Predicate<Partition> subscribed, HealthSettings settings, Supplier<Map<String, QueueOverview>> unconsumed) {
         super("Health of the delay queue cannot be determined");
         this.statistics = statistics;
         this.listeners = listeners;
-        this.wakeUps = wakeUps;
+        this.subscribed = subscribed;
         this.settings = settings;
         this.unconsumed = unconsumed;
     }
@@ -185,7 +187,7 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
                 problems.add("Listener '%s' has not looked after queue '%s' for %s: its messages are not handled here"
                     .formatted(listener.id(), loop.partition(), Texts.span(loop.sinceLastIteration())));
             }
-            if (!this.wakeUps.isSubscribed(loop.partition())) {
+            if (!this.subscribed.test(loop.partition())) {
                 problems
                     .add(("Listener '%s' hears no wake-ups of queue '%s': its messages are found by the safety poll, "
                             + "up to %s late")

@@ -12,7 +12,6 @@ import io.delayqueue.intake.IntakeGroup;
 import io.delayqueue.journal.JournalFactory;
 import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
-import io.delayqueue.store.WakeUps;
 import io.delayqueue.store.routing.UnconsumedQueueCheck;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -49,11 +48,11 @@ public final class DelayQueueHealthContributorAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean(name = "delayqueueHealthIndicator")
     DelayQueueHealthIndicator delayqueueHealthIndicator(StatisticsCache statistics, DelayedListenerRegistry listeners,
-            WakeUps wakeUps, DelayQueueHealthProperties properties, DelayQueueProperties queue,
+            DelayedListenerLifecycle worker, DelayQueueHealthProperties properties, DelayQueueProperties queue,
             ObjectProvider<UnconsumedQueueCheck> unconsumed) {
         Duration most = properties.maxDueAge();
         Duration silence = (queue.commandTimeout().compareTo(MAX_SILENCE) < 0) ? queue.commandTimeout() : MAX_SILENCE;
-        return new DelayQueueHealthIndicator(statistics, listeners, wakeUps,
+        return new DelayQueueHealthIndicator(statistics, listeners, worker::isSubscribed,
                 new HealthSettings(most.isZero() ? null : most, LIMIT, silence),
                 () -> unconsumed.stream().findFirst().map(UnconsumedQueueCheck::known).orElse(Map.of()));
     }

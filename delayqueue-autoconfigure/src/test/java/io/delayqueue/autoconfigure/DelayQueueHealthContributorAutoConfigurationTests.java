@@ -20,7 +20,6 @@ import io.delayqueue.listener.handler.HandlerOutage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionCounts;
 import io.delayqueue.store.QueueInspector;
-import io.delayqueue.store.WakeUps;
 import io.delayqueue.store.routing.StoreComponents;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -100,7 +99,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
     void reportsThatWakeUpsAreNotReceived() {
         this.application.run((context) -> {
             Health health = new DelayQueueHealthIndicator(context.getBean(StatisticsCache.class),
-                    context.getBean(DelayedListenerRegistry.class), new Deaf(),
+                    context.getBean(DelayedListenerRegistry.class), (partition) -> false,
                     new HealthSettings(null, Duration.ofSeconds(10), Duration.ofSeconds(5)), Map::of)
                 .health();
             assertThat(health.getStatus()).isEqualTo(Status.DOWN);
@@ -123,7 +122,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
         given(listeners.listeners()).willReturn(List.of(listener));
         this.application.run((context) -> {
             HealthIndicator indicator = new DelayQueueHealthIndicator(context.getBean(StatisticsCache.class), listeners,
-                    mock(WakeUps.class), new HealthSettings(null, Duration.ofSeconds(10), Duration.ofSeconds(5)),
+                    (partition) -> false, new HealthSettings(null, Duration.ofSeconds(10), Duration.ofSeconds(5)),
                     Map::of);
 
             Health health = indicator.health();
@@ -152,10 +151,8 @@ class DelayQueueHealthContributorAutoConfigurationTests {
             StatisticsCache statistics = new StatisticsCache(inspector, context.getBean(StoreComponents.class),
                     () -> List.of(new QueueName("bills"), new QueueName("orders")), Duration.ofMinutes(1),
                     System::nanoTime);
-            WakeUps wakeUps = mock(WakeUps.class);
-            given(wakeUps.isSubscribed(any())).willReturn(true);
             DelayedListenerRegistry listeners = context.getBean(DelayedListenerRegistry.class);
-            HealthIndicator indicator = new DelayQueueHealthIndicator(statistics, listeners, wakeUps,
+            HealthIndicator indicator = new DelayQueueHealthIndicator(statistics, listeners, (partition) -> true,
                     new HealthSettings(null, Duration.ofMillis(100), Duration.ofSeconds(5)), Map::of);
 
             Health health = indicator.health();
@@ -179,10 +176,8 @@ class DelayQueueHealthContributorAutoConfigurationTests {
         this.application.run((context) -> {
             StatisticsCache statistics = new StatisticsCache(inspector, context.getBean(StoreComponents.class),
                     queues::get, Duration.ofHours(1), System::nanoTime);
-            WakeUps wakeUps = mock(WakeUps.class);
-            given(wakeUps.isSubscribed(any())).willReturn(true);
             HealthIndicator indicator = new DelayQueueHealthIndicator(statistics,
-                    context.getBean(DelayedListenerRegistry.class), wakeUps,
+                    context.getBean(DelayedListenerRegistry.class), (partition) -> true,
                     new HealthSettings(null, Duration.ofSeconds(10), Duration.ofSeconds(5)), Map::of);
 
             Health health = indicator.health();
@@ -205,10 +200,8 @@ class DelayQueueHealthContributorAutoConfigurationTests {
         this.application.run((context) -> {
             StatisticsCache statistics = new StatisticsCache(inspector, context.getBean(StoreComponents.class),
                     () -> List.of(new QueueName("orders")), Duration.ofHours(1), now::get);
-            WakeUps wakeUps = mock(WakeUps.class);
-            given(wakeUps.isSubscribed(any())).willReturn(true);
             HealthIndicator indicator = new DelayQueueHealthIndicator(statistics,
-                    context.getBean(DelayedListenerRegistry.class), wakeUps,
+                    context.getBean(DelayedListenerRegistry.class), (partition) -> true,
                     new HealthSettings(Duration.ofMinutes(1), Duration.ofSeconds(10), Duration.ofSeconds(5)), Map::of);
 
             assertThat(indicator.health()).isNotNull().extracting(Health::getStatus).isEqualTo(Status.DOWN);
@@ -231,10 +224,8 @@ class DelayQueueHealthContributorAutoConfigurationTests {
         this.application.run((context) -> {
             StatisticsCache statistics = new StatisticsCache(inspector, context.getBean(StoreComponents.class),
                     () -> List.of(new QueueName("orders")), Duration.ofSeconds(10), now::get);
-            WakeUps wakeUps = mock(WakeUps.class);
-            given(wakeUps.isSubscribed(any())).willReturn(true);
             HealthIndicator indicator = new DelayQueueHealthIndicator(statistics,
-                    context.getBean(DelayedListenerRegistry.class), wakeUps,
+                    context.getBean(DelayedListenerRegistry.class), (partition) -> true,
                     new HealthSettings(Duration.ofMinutes(1), Duration.ofMillis(100), Duration.ofSeconds(5)), Map::of);
 
             given(inspector.counts(any())).willReturn(CompletableFuture.completedFuture(none));
@@ -303,21 +294,6 @@ class DelayQueueHealthContributorAutoConfigurationTests {
 
         @DelayedListener(id = "all", queues = "orders")
         void handle(String payload) {
-        }
-
-    }
-
-    static class Deaf implements WakeUps {
-
-        @Override
-        public Subscription listen(Partition partition, Listener listener) {
-            return () -> {
-            };
-        }
-
-        @Override
-        public boolean isSubscribed(Partition partition) {
-            return false;
         }
 
     }
