@@ -1,7 +1,6 @@
 package io.delayqueue.migrate.engine;
 
 import io.delayqueue.DelayedMessage;
-import io.delayqueue.MessageLimits;
 import io.delayqueue.PayloadConversionException;
 import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.migrate.PayloadDecoder;
@@ -40,12 +39,8 @@ final class EntryMessages {
         entry.headers().forEach(message::header);
         String id = this.decoder.id(entry, payload);
         if (id != null) {
-            if (isValid(id)) {
-                message.id(id).header(ENTRY_HEADER, entry.id());
-            }
-            else {
-                message.header(SOURCE_ID_HEADER, id);
-            }
+            boolean accepted = isAccepted(message, id);
+            message.header(accepted ? ENTRY_HEADER : SOURCE_ID_HEADER, accepted ? entry.id() : id);
         }
         return message.build();
     }
@@ -63,9 +58,10 @@ final class EntryMessages {
         return schedule.named((id != null) ? id : entry.id()).payload(payload).build();
     }
 
-    private static boolean isValid(String id) {
+    /** Sets the id, unless a message cannot have it. */
+    private static boolean isAccepted(DelayedMessage.Builder message, String id) {
         try {
-            MessageLimits.requireId(id);
+            message.id(id);
             return true;
         }
         catch (IllegalArgumentException ex) {
