@@ -150,7 +150,7 @@ function askSome(queue, doing, deadLetterIds) {
   const how = DOING[doing];
   confirm({
     title: `${how.verb}: ${plural(deadLetterIds.length, 'dead letter')}?`,
-    text: html`<p>${deadLetterIds.length === 1 ? how.one : how.text}</p>`,
+    text: html`<p>In queue ${name(queue)}. ${deadLetterIds.length === 1 ? how.one : how.text}</p>`,
     confirm: `${how.verb}: ${plural(deadLetterIds.length, 'dead letter')}`,
     danger: how.danger,
     act: async (form, progress) => {
@@ -183,9 +183,16 @@ function askSome(queue, doing, deadLetterIds) {
 
 async function askAll(queue, doing, filter = state.page.filter) {
   const how = DOING[doing];
+  const view = state.page;
+  const { page } = state.route;
+  const isShown = () => state.page === view && state.route.page === page;
   show('Counting …');
   try {
-    const { matched: number, deadLetteredBefore } = await runSteps(queue, 'count', filter);
+    const { matched: number, deadLetteredBefore } = await runSteps(queue, 'count', filter, isShown);
+    if (!isShown()) {
+      show('');
+      return;
+    }
     if (number === 0) {
       show('No dead letter matches');
       return;
@@ -193,7 +200,7 @@ async function askAll(queue, doing, filter = state.page.filter) {
     show('');
     confirm({
       title: number === 1 ? `${how.verb}: the dead letter that matches?` : `${how.verb}: all ${plural(number, 'dead letter')} that match?`,
-      text: html`<p>${number === 1 ? 'That' : 'Those'} ${inWords(filter)}. There ${number === 1 ? 'is' : 'are'} ${count(number)} now. ${number === 1 ? how.one : how.text}</p>`,
+      text: html`<p>In queue ${name(queue)}. ${number === 1 ? 'That' : 'Those'} ${inWords(filter)}. There ${number === 1 ? 'is' : 'are'} ${count(number)} now. ${number === 1 ? how.one : how.text}</p>`,
       confirm: `${how.verb}: ${plural(number, 'dead letter')}`,
       danger: how.danger,
       act: async (form, progress) => {

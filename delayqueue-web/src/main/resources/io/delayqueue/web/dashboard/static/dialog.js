@@ -4,6 +4,9 @@ import { html, nothing, render } from './lib/lit-html.js';
 
 const dialog = () => document.getElementById('dialog');
 
+// The question in the dialog; null while it is closed.
+let current = null;
+
 /** Shows a result; screen readers announce it without moving the focus. */
 export function show(text) {
   const place = document.getElementById('result');
@@ -14,18 +17,23 @@ export function show(text) {
 }
 
 /**
- * Asks for confirmation, then runs the action. The dialog stays open and shows a failure.
+ * Asks for confirmation, then runs the action. The dialog stays open and shows a failure; if the user has closed it, its result
+ * or failure is shown beside the page. Does nothing while another question is open.
  * question: { title, text, fields, confirm, danger, also, act(form, progress) -> text of the result }, where also is
  * { text, name, value } of a second button, which confirms with another value of a field.
  */
 export function confirm(question) {
+  if (dialog().open) {
+    return;
+  }
   const opener = document.activeElement;
-  let busy = false;
+  const shown = { busy: false };
+  current = shown;
   let failure = null;
   let progress = null;
   let stopped = false;
 
-  const draw = () => render(html`
+  const draw = () => current === shown && render(html`
     <form method="dialog" @submit=${submit}>
       <h2 id="dialog-title">${question.title}</h2>
       ${question.text}
@@ -33,9 +41,9 @@ export function confirm(question) {
       ${progress ? html`<p role="status">${progress}</p>` : nothing}
       ${failure ? html`<p class="failure" role="alert">${failure}</p>` : nothing}
       <div class="buttons">
-        <button type="button" @click=${close}>${busy ? 'Stop' : 'Keep as it is'}</button>
-        <button type="submit" class=${question.danger ? 'danger' : 'primary'} ?disabled=${busy}>${question.confirm}</button>
-        ${question.also ? html`<button type="submit" name=${question.also.name} value=${question.also.value} ?disabled=${busy}>${question.also.text}</button>` : nothing}
+        <button type="button" @click=${close}>${shown.busy ? (progress ? 'Stop' : 'Close') : 'Keep as it is'}</button>
+        <button type="submit" class=${question.danger ? 'danger' : 'primary'} ?disabled=${shown.busy}>${question.confirm}</button>
+        ${question.also ? html`<button type="submit" name=${question.also.name} value=${question.also.value} ?disabled=${shown.busy}>${question.also.text}</button>` : nothing}
       </div>
     </form>`, dialog());
 
@@ -47,7 +55,7 @@ export function confirm(question) {
     if (event.submitter?.name) {
       form.set(event.submitter.name, event.submitter.value);
     }
-    busy = true;
+    shown.busy = true;
     failure = null;
     draw();
     try {
@@ -56,24 +64,39 @@ export function confirm(question) {
         draw();
         return !stopped;
       });
-      dialog().close();
+      if (current === shown) {
+        close();
+      }
       show(result);
       document.dispatchEvent(new CustomEvent('dashboard:refresh'));
     }
     catch (error) {
       failure = error.message;
-      busy = false;
-      draw();
+      shown.busy = false;
+      if (current === shown) {
+        draw();
+      }
+      else {
+        show(`${question.confirm}: ${error.message}`);
+      }
     }
   };
 
   dialog().addEventListener('close', () => {
     stopped = true;
+    current = null;
     render(nothing, dialog());
     (opener?.isConnected ? opener : document.querySelector('h1'))?.focus();
   }, { once: true });
   draw();
   dialog().showModal();
+}
+
+/** Closes a question that was not answered, because the page that it belongs to is left. */
+export function dismiss() {
+  if (current && !current.busy) {
+    dialog().close();
+  }
 }
 
 /** Runs an action that needs no confirmation. */
@@ -83,6 +106,6 @@ export async function act(what) {
     document.dispatchEvent(new CustomEvent('dashboard:refresh'));
   }
   catch (error) {
-    show(`Nothing was changed: ${error.message}`);
+    show(`${error.rejected ? 'Nothing was changed' : 'It is not known whether anything was changed'}: ${error.message}`);
   }
 }

@@ -38,6 +38,23 @@ export function duration(millis) {
   return (millis < 0 ? '-' : '') + parts.filter((part, index) => index === 0 || !part.startsWith('0 ')).join(' ');
 }
 
+/** Formats a duration of a definition with all of its units, such as 1 h 2 min 12.5 s. */
+export function exactDuration(millis) {
+  if (millis === null || millis === undefined) {
+    return '–';
+  }
+  const parts = [];
+  let rest = millis;
+  for (const [unit, length] of UNITS) {
+    const number = unit === 's' && millis >= length ? rest / length : Math.floor(rest / length);
+    if (number > 0) {
+      parts.push(`${number} ${unit}`);
+    }
+    rest %= length;
+  }
+  return parts.length > 0 ? parts.join(' ') : `${millis} ms`;
+}
+
 export function moment(iso) {
   if (!iso) {
     return '–';

@@ -17,6 +17,7 @@ import { loadActivity } from './activity.js';
 import { loadNextHour } from './next-hour.js';
 import { schedulePage, loadSchedule, prepareSchedule } from './schedule.js';
 import { loadQueueSchedules, loadSchedules, prepareQueueSchedules, prepareSchedules, queueSchedulesPage, schedulesPage } from './schedules.js';
+import { dismiss } from './dialog.js';
 import { leaveSearch, loadSearch, searchPage } from './search.js';
 
 const PAGES = {
@@ -46,6 +47,9 @@ let questions = 0;
 /** Whether the last failure is that of a view alone, so that it ends with the view. */
 let ofView = false;
 let asking = null;
+/** Counts the refreshes; the latest one alone decides when the next begins. */
+let refreshes = 0;
+let refreshing = false;
 let pause = FASTEST;
 let timer;
 let drawing = false;
@@ -89,6 +93,7 @@ async function enter() {
   // Keep the state of the list while one of its dead letters is shown.
   if (!sameView && !(DEAD_LETTERS.includes(route.page) && DEAD_LETTERS.includes(before.page) && route.queue === before.queue)) {
     leaveSearch(state.page);
+    dismiss();
     state.page = {};
   }
   if (!sameView && ofView) {
@@ -118,6 +123,8 @@ async function readOverview() {
 async function refresh() {
   clearTimeout(timer);
   const route = state.route;
+  const number = ++refreshes;
+  refreshing = true;
   // Redis may stop answering at any of these requests, so the node is asked more than once.
   const impatient = setInterval(askStore, PATIENCE);
   try {
@@ -130,13 +137,13 @@ async function refresh() {
       throw failed.reason;
     }
     pause = FASTEST;
-    if (route === state.route) {
+    if (number === refreshes) {
       state.failure = null;
       state.failingSince = null;
     }
   }
   catch (failure) {
-    if (route === state.route) {
+    if (number === refreshes) {
       state.failure = failure;
       state.failingSince ??= new Date().toISOString();
       pause = Math.min(pause * 2, SLOWEST);
@@ -146,10 +153,11 @@ async function refresh() {
   finally {
     clearInterval(impatient);
   }
-  if (route !== state.route) {
-    // The user navigated meanwhile, which has started another refresh.
+  if (number !== refreshes) {
+    // The user navigated or changed something meanwhile, which has started another refresh.
     return;
   }
+  refreshing = false;
   changed();
   again();
 }
@@ -194,6 +202,9 @@ export function setLive(live) {
   if (live) {
     refresh();
   }
+  else {
+    clearTimeout(timer);
+  }
 }
 
 /** Refreshes now, to show a change that the user has made. */
@@ -215,7 +226,14 @@ document.addEventListener('keydown', (event) => {
     document.getElementById('find')?.focus();
   }
 });
-document.addEventListener('visibilitychange', () => document.hidden ? clearTimeout(timer) : refresh());
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) {
+    clearTimeout(timer);
+  }
+  else if (state.live && !refreshing) {
+    refresh();
+  }
+});
 document.addEventListener('dashboard:address', enter);
 window.addEventListener('hashchange', enter);
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {

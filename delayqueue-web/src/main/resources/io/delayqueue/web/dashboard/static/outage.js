@@ -15,22 +15,23 @@ function isRejected() {
 }
 
 function since(iso) {
-  return html`<time datetime=${iso} title=${iso}>${moment(iso)}</time> (${countdown(iso, Date.now()).replace(' ago', '')})`;
+  return html`<time datetime=${iso} title=${iso}>${moment(iso)}</time>`;
 }
 
-function asOf() {
+/** Renders what changes each second, outside the alert, so that screen readers do not read all of it again. */
+function asOf(begin) {
   const latest = state.history.at(-1);
-  return isStale() && latest ? html`<p class="asof">The data below is as of ${moment(new Date(latest.at).toISOString())}. This page retries automatically.</p>`
-    : html`<p class="asof">This page retries automatically.</p>`;
+  return html`<p class="asof">For ${countdown(begin, Date.now()).replace(' ago', '')} now. ${isStale() && latest
+    ? `The data below is as of ${moment(new Date(latest.at).toISOString())}. ` : nothing}This page retries automatically.</p>`;
 }
 
 /** Renders the outage of Redis, as the node knows it. */
 function ofStore({ address, since: begin, failure }) {
-  return html`<div class="alert error" role="alert"><h2>${ICONS.error} Redis${address ? ` at ${address}` : ''} has not answered since ${since(begin)}</h2>
+  return html`<div class="alert error"><div role="alert"><h2>${ICONS.error} Redis${address ? ` at ${address}` : ''} has not answered since ${since(begin)}</h2>
     <p><strong>Does not work:</strong> due messages are not started, and sends, cancels and reschedules fail with an exception, except those that a journal records.</p>
     <p><strong>Still works:</strong> handlers that run continue. Messages stay in Redis, and are handled late once it answers.</p>
-    <p><strong>What to do:</strong> check that this Redis is running, and that this node can reach it.${failure ? html` Last error: ${failure}` : nothing}</p>
-    ${asOf()}</div>`;
+    <p><strong>What to do:</strong> check that this Redis is running, and that this node can reach it.${failure ? html` Last error: ${failure}` : nothing}</p></div>
+    ${asOf(begin)}</div>`;
 }
 
 /** Renders the current failure; nothing if the last request has succeeded. */
@@ -41,6 +42,6 @@ export function outage() {
   if (!state.failure) {
     return nothing;
   }
-  return html`<div class="alert error" role="alert"><h2>${ICONS.error} ${state.failure.title}${isRejected() ? nothing : html` since ${since(state.failingSince)}`}</h2>
-    <p>${state.failure.message}</p>${isRejected() ? nothing : asOf()}</div>`;
+  return html`<div class="alert error"><div role="alert"><h2>${ICONS.error} ${state.failure.title}${isRejected() ? nothing : html` since ${since(state.failingSince)}`}</h2>
+    <p>${state.failure.message}</p></div>${isRejected() ? nothing : asOf(state.failingSince)}</div>`;
 }

@@ -88,10 +88,11 @@ export async function loadQueue(route) {
   const view = state.page;
   const { cursor } = view.pages;
   try {
-    const [details, histogram, retrying, messages] = await Promise.all([
+    // Browsers send six requests at a time to a host, so one remains for the overview and one for the question about an outage.
+    const histogramAndRetrying = async () => [await ask('GET', `${queuePath(route.queue)}/due-histogram`), await ask('GET', `${queuePath(route.queue)}/retrying`)];
+    const [details, [histogram, retrying], messages] = await Promise.all([
       ask('GET', queuePath(route.queue)),
-      ask('GET', `${queuePath(route.queue)}/due-histogram`),
-      ask('GET', `${queuePath(route.queue)}/retrying`),
+      histogramAndRetrying(),
       isWalk(view) ? null : ask('GET', `${queuePath(route.queue)}/messages`, { listing: view.listing, cursor, limit: pageSize() }),
       loadActivity(view, route.queue),
     ]);
@@ -152,7 +153,7 @@ export function askMessages(queue, doing, ids) {
   const how = DOING[doing];
   confirm({
     title: ids.length === 1 ? html`${how.verb}: message ${name(ids[0])}?` : `${how.verb}: ${plural(ids.length, 'message')}?`,
-    text: html`<p>${ids.length === 1 ? how.one : how.text}</p>`,
+    text: html`<p>In queue ${name(queue)}. ${ids.length === 1 ? how.one : how.text}</p>`,
     fields: fieldsOf(doing),
     confirm: `${how.verb}: ${plural(ids.length, 'message')}`,
     danger: how.danger,
@@ -194,15 +195,17 @@ function summary(results, left) {
   return parts.join(', ') + (left > 0 ? `; stopped, ${count(left)} unchanged` : '');
 }
 
-/** Counts first: collects the ids of what is shown, on all pages. */
+/** Counts first: collects the ids of what is shown, on all pages. Offers nothing once the page or its filter has changed. */
 async function askAll(queue, doing) {
   const view = state.page;
+  const { listing, prefix } = view;
+  const isShown = () => state.page === view && view.listing === listing && view.prefix === prefix;
   const ids = [];
   show('Counting …');
   try {
     let cursor = null;
     if (isWalk(view)) {
-      const all = scan(queue, view.listing, view.prefix, MOST, () => show(`Counting … ${count(all?.messages.size ?? 0)}`));
+      const all = scan(queue, listing, prefix, MOST, () => isShown() ? show(`Counting … ${count(all?.messages.size ?? 0)}`) : all?.stop());
       await all.done;
       if (all.failure) {
         throw all.failure;
@@ -211,11 +214,11 @@ async function askAll(queue, doing) {
       cursor = all.complete ? null : 'more';
     }
     else do {
-      const some = await ask('GET', `${queuePath(queue)}/messages`, { listing: view.listing, cursor, limit: BATCH });
+      const some = await ask('GET', `${queuePath(queue)}/messages`, { listing, cursor, limit: BATCH });
       some.messages.forEach((message) => ids.push(message.id));
       cursor = some.nextCursor;
-    } while (cursor && ids.length < MOST && state.page === view);
-    if (state.page !== view) {
+    } while (cursor && ids.length < MOST && isShown());
+    if (!isShown()) {
       show('');
       return;
     }

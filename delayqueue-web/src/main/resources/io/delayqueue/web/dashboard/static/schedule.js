@@ -1,7 +1,7 @@
 // Shows one schedule: its definition, its next times, its skips, and the actions.
 
 import { html, nothing } from './lib/lit-html.js';
-import { count, countdown, duration } from './format.js';
+import { count, countdown, exactDuration } from './format.js';
 import { ask, may, now, queuePath, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, time, title } from './frame.js';
@@ -105,8 +105,8 @@ export function schedulePage() {
     ['Misfire', html`${schedule.misfire} <span class="soft line">${MISFIRE[schedule.misfire] ?? ''}</span>`],
     ['Overlap', html`${schedule.overlap} <span class="soft line">${OVERLAP[schedule.overlap] ?? ''}</span>`],
     ['Catch-up limit', count(schedule.catchUpLimit)],
-    ['Time to live', schedule.timeToLiveMillis === null ? null : duration(schedule.timeToLiveMillis)],
-    ['Jitter', schedule.jitterMillis === 0 ? null : `at most ${duration(schedule.jitterMillis)}`],
+    ['Time to live', schedule.timeToLiveMillis === null ? null : exactDuration(schedule.timeToLiveMillis)],
+    ['Jitter', schedule.jitterMillis === 0 ? null : `at most ${exactDuration(schedule.jitterMillis)}`],
     ['Priority', schedule.priority],
   ])}
     ${nextTimes(schedule, following)}

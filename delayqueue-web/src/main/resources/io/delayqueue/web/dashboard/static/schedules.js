@@ -2,7 +2,7 @@
 
 import { html, nothing } from './lib/lit-html.js';
 import { repeat } from './lib/directives/repeat.js';
-import { count, countdown, duration, moment, named, plural } from './format.js';
+import { count, countdown, duration, exactDuration, moment, named, plural } from './format.js';
 import { ask, changed, may, now, queuePath, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, noQueue, time, title } from './frame.js';
@@ -40,14 +40,10 @@ export function zoneName({ zone }) {
   return zone === 'Z' ? 'UTC' : zone;
 }
 
-function every(millis) {
-  return millis < 10_000 ? `${millis / 1_000} s` : duration(millis);
-}
-
 /** Renders when occurrences are sent: the expression and its zone, or the rate. */
 export function times(schedule) {
   if (schedule.fixedRateMillis !== null) {
-    return html`<span class="line">every ${every(schedule.fixedRateMillis)}</span>`;
+    return html`<span class="line">every ${exactDuration(schedule.fixedRateMillis)}</span>`;
   }
   return schedule.cron === '-' ? html`<span class="soft">no times: disabled</span>`
     : html`<code>${named(schedule.cron)}</code> <span class="soft line">${zoneName(schedule)}</span>`;

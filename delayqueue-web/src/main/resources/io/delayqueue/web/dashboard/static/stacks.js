@@ -40,7 +40,8 @@ function content(node, stacks) {
   if (!stacks.takenAt) {
     return html`<p class="soft">Frames name classes, methods and lines, and hold no data. They are taken of overdue handlers only, and removed after two minutes.</p>`;
   }
-  return html`<p role="status" class="soft">Taken ${time(stacks.takenAt)} of ${plural(stacks.handlers.length, 'overdue handler')}; removed ${countdown(stacks.until, now())}.</p>
+  return html`<p role="status" class="soft">Taken ${time(stacks.takenAt)} of ${plural(stacks.handlers.length, 'overdue handler')}.</p>
+    <p class="soft">Removed ${countdown(stacks.until, now())}.</p>
     ${stacks.handlers.length === 0 ? html`<p class="empty">No handler was overdue.</p>` : stacks.handlers.map(stack)}`;
 }
 

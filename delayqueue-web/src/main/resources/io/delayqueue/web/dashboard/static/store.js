@@ -66,7 +66,7 @@ export async function ask(method, path, query = {}, body = undefined) {
     const answer = await fetch(address(`data/${path}${asked.size > 0 ? `?${asked}` : ''}`), {
       method,
       credentials: 'same-origin',
-      redirect: 'error',
+      redirect: 'manual',
       headers: body === undefined ? { Accept: 'application/json' }
         : { Accept: 'application/json', 'Content-Type': 'application/json' },
       body: body === undefined ? undefined : JSON.stringify(body),
@@ -94,6 +94,10 @@ function address(path) {
 }
 
 async function read(answer) {
+  if (answer.type === 'opaqueredirect' || answer.status === 401) {
+    // An application with a login page redirects to it.
+    throw new RequestError(401, 'Not signed in', 'Your session has ended. Reload this page.');
+  }
   const type = answer.headers.get('Content-Type') ?? '';
   const text = type.includes('json') ? await answer.text() : 'null';
   const json = JSON.parse(text);
@@ -102,9 +106,6 @@ async function read(answer) {
       json.payloadText = member(text, 'payload');
     }
     return json;
-  }
-  if (answer.status === 401) {
-    throw new RequestError(401, 'Not signed in', 'Your session has ended. Reload this page.');
   }
   throw new RequestError(answer.status, json?.title ?? 'Rejected', json?.detail ?? `The server responded with status ${answer.status}.`);
 }
