@@ -25,6 +25,9 @@ final class InFlightMessage {
 
     private final HandlerTask task;
 
+    /** The time for which the loop leases and renews, ns. */
+    private final long usualLease;
+
     /** Written under the lock of this object. */
     private volatile long deadline;
 
@@ -51,7 +54,8 @@ final class InFlightMessage {
         this.message = message;
         this.task = task;
         this.times = times;
-        this.deadline = times.sentAt() + Nanos.of(leaseTime);
+        this.usualLease = Nanos.of(leaseTime);
+        this.deadline = times.sentAt() + this.usualLease;
         this.jumpNoticedAt = times.sentAt();
         this.renewedAt = times.sentAt();
         task.add(this);
@@ -99,7 +103,8 @@ final class InFlightMessage {
     /**
      * Records a renewal, which never shortens a lease. Ignores a renewal that was sent
      * before a jump of the store's clock was detected, as the clock may have jumped after
-     * it.
+     * it. A renewal for less than the usual time, by the handler, does not delay the next
+     * one of the loop.
      * @param sentAt the time before the call was sent
      */
     synchronized void renewed(long sentAt, Duration leaseTime) {
@@ -110,7 +115,10 @@ final class InFlightMessage {
         if (until - this.deadline > 0) {
             this.deadline = until;
         }
-        this.renewedAt = sentAt;
+        long asOf = sentAt - Math.max(0, this.usualLease - Nanos.of(leaseTime));
+        if (asOf - this.renewedAt > 0) {
+            this.renewedAt = asOf;
+        }
     }
 
     /** Shortens the lease after a forward jump of the store's clock. */

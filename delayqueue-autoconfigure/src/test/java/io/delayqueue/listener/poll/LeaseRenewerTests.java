@@ -70,6 +70,20 @@ class LeaseRenewerTests {
         assertThat(lease.isLive(this.bed.clock.getAsLong())).isFalse();
     }
 
+    /** A handler that extends its lease shortly at each step would lose it. */
+    @Test
+    void renewsALeaseThatItsHandlerExtendsForLessThanTheUsualTime() {
+        InFlightMessage lease = hold("m");
+        Delivery delivery = new HandlerDelivery(lease, this.bed.queue(), this.bed.context);
+        this.renewer.start();
+
+        for (int step = 0; step < 20; step++) {
+            assertThat(delivery.extend(TestBed.LEASE.dividedBy(10))).isTrue();
+            this.bed.timer.advance(TestBed.LEASE.dividedBy(4));
+            assertThat(delivery.isLeased()).as("step %d", step).isTrue();
+        }
+    }
+
     @Test
     void countsARenewedLeaseFromBeforeTheCall() {
         InFlightMessage lease = hold("m");
