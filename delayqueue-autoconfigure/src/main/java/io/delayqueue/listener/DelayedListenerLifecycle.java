@@ -62,8 +62,12 @@ public class DelayedListenerLifecycle implements SmartLifecycle {
 
     @Override
     public void start() {
+        if (isRunning()) {
+            return;
+        }
         ListenerRun run = new ListenerRun(this.store, this.events, this.clocks, this.settings, this.heartbeat);
         if (!this.current.compareAndSet(null, run)) {
+            run.retire();
             return;
         }
         try {

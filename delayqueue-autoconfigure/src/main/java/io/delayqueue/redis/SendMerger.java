@@ -97,8 +97,12 @@ final class SendMerger {
             CompletableFuture<List<SendResult>> answer = call(sent);
             if (!answer.isDone()) {
                 answer.whenComplete((results, failure) -> {
-                    send(lane, next(lane));
-                    complete(sent, results, failure);
+                    try {
+                        send(lane, next(lane));
+                    }
+                    finally {
+                        complete(sent, results, failure);
+                    }
                 });
                 return;
             }
@@ -117,7 +121,8 @@ final class SendMerger {
             return this.call.schedule(first.target(), members.stream().map(Member::message).toList(),
                     waited ? Duration.ofNanos(left) : this.limit);
         }
-        catch (RuntimeException ex) {
+        catch (Throwable ex) {
+            // An error as well: the call would count as pending for ever.
             return CompletableFuture.failedFuture(ex);
         }
     }

@@ -26,6 +26,7 @@ import io.delayqueue.redis.script.ScriptRunner;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.PartitionTarget;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -44,6 +45,8 @@ class SendMergerTests {
 
     private final List<CompletableFuture<List<SendResult>>> answers = new ArrayList<>();
 
+    private @Nullable Error error;
+
     private final AtomicLong nanos = new AtomicLong();
 
     private final SendMerger merger = new SendMerger(this::call, LIMIT, this.nanos::get);
@@ -58,6 +61,9 @@ class SendMergerTests {
 
     private CompletableFuture<List<SendResult>> call(PartitionTarget target, List<NewMessage> messages,
             Duration limit) {
+        if (this.error != null) {
+            throw this.error;
+        }
         Sent call = new Sent(messages.stream().map(NewMessage::id).toList(), limit, new CompletableFuture<>());
         this.sent.add(call);
         return call.answer();
@@ -100,6 +106,18 @@ class SendMergerTests {
         }
 
         assertThat(this.answers).allMatch(CompletableFuture::isDone);
+    }
+
+    /** Or further sends would wait for the answers of calls that never began. */
+    @Test
+    void callsThatEndWithAnErrorAreNotPending() {
+        this.error = new StackOverflowError("of a test");
+        send(0, SendMerger.MAX_CALLS);
+        this.error = null;
+        send(SendMerger.MAX_CALLS, SendMerger.MAX_CALLS + 1);
+
+        assertThat(this.answers.subList(0, SendMerger.MAX_CALLS)).allMatch(CompletableFuture::isCompletedExceptionally);
+        assertThat(sizes()).containsExactly(1);
     }
 
     @Test

@@ -310,8 +310,8 @@ public final class PollLoop {
         }
         ClaimResult claim = answer.claim();
         // Comes first, as the permits belong to these messages from here on.
-        boolean dispatched = dispatch(
-                hold(claim.messages(), new InFlightMessage.Times(sent.sentAt(), answer.at(), claim.now())));
+        boolean dispatched = dispatch(claim.messages(),
+                new InFlightMessage.Times(sent.sentAt(), answer.at(), claim.now()));
         this.context.outage().recovered(StoreOutageLog.CLAIM, this.binding.partition());
         this.context.partitions().onVersion(this.binding.partition(), claim.partitionsVersion());
         this.binding.expired(claim.expired());
@@ -335,8 +335,9 @@ public final class PollLoop {
         return tasks;
     }
 
-    private boolean dispatch(List<HandlerTask> tasks) {
+    private boolean dispatch(List<ClaimedMessage> messages, InFlightMessage.Times times) {
         try {
+            List<HandlerTask> tasks = hold(messages, times);
             if (!this.stopped) {
                 this.limiter.add(tasks, this::handle);
             }

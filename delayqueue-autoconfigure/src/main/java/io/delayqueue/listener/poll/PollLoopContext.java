@@ -60,15 +60,15 @@ public record PollLoopContext(MessageStore store, ApplicationEventPublisher even
 
     /**
      * Runs a task on a handler thread, or in the calling thread if there is none,
-     * whichever exception an executor of the application throws for that: blocking the
-     * caller is better than losing the task and its permit.
+     * whatever an executor of the application throws for that: blocking the caller is
+     * better than losing the task and its permit.
      */
     void runOnHandlerThread(Runnable task) {
         Runnable decorated = decorator().decorate(task);
         try {
             this.executor.execute(decorated);
         }
-        catch (RuntimeException | OutOfMemoryError ex) {
+        catch (Throwable ex) {
             decorated.run();
         }
     }

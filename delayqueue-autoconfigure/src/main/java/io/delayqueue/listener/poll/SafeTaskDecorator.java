@@ -67,7 +67,7 @@ final class SafeTaskDecorator {
         try {
             decorated = this.decorator.decorate(once);
         }
-        catch (RuntimeException ex) {
+        catch (Throwable ex) {
             logger.error("TaskDecorator {} failed", this.decorator, ex);
             return task;
         }

@@ -143,7 +143,7 @@ final class MasterPipeline {
                 answer.complete(replicas);
             });
         }
-        catch (RuntimeException ex) {
+        catch (Throwable ex) {
             answer.completeExceptionally(ex);
         }
     }

@@ -76,7 +76,8 @@ final class ReplicatedCall {
                     : commands.evalsha(this.script.sha(), ScriptOutputType.MULTI, this.keys, this.arguments);
             this.sent = future.toCompletableFuture();
         }
-        catch (RuntimeException ex) {
+        catch (Throwable ex) {
+            // An error as well: its connection would wait for this call for ever.
             this.sent = CompletableFuture.failedFuture(ex);
         }
         return true;

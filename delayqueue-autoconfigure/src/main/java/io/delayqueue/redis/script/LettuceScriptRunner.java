@@ -128,7 +128,7 @@ public final class LettuceScriptRunner implements ScriptRunner {
 
     private void connect(@Nullable Link old) {
         try {
-            Link fresh = Link.to(this.factory);
+            Link fresh = Link.to(this.factory, old);
             List<Call> calls = waitingOr(fresh);
             while (!calls.isEmpty()) {
                 // Before the link is visible to others, or later calls would overtake.
@@ -136,7 +136,7 @@ public final class LettuceScriptRunner implements ScriptRunner {
                 calls = waitingOr(fresh);
             }
             if (old != null) {
-                old.close();
+                old.replacedBy(fresh);
             }
             if (this.closed) {
                 fresh.close();
@@ -340,11 +340,14 @@ public final class LettuceScriptRunner implements ScriptRunner {
         }
 
         @SuppressWarnings("unchecked") // Spring Data's connections speak bytes
-        static Link to(RedisConnectionFactory factory) {
+        static Link to(RedisConnectionFactory factory, @Nullable Link old) {
             RedisConnection connection = factory.getConnection();
             if (connection.getNativeConnection() instanceof AbstractRedisAsyncCommands<?, ?> commands) {
-                return new Link(connection, (RedisClusterAsyncCommands<byte[], byte[]>) commands,
-                        commands.getConnection(), new ConnectionLossCounter(commands.getConnection(), factory));
+                StatefulConnection<?, ?> state = commands.getConnection();
+                // Calls of the former link may be pending, and count its losses.
+                ConnectionLossCounter lost = (old != null && old.state == state) ? old.lost
+                        : new ConnectionLossCounter(state, factory);
+                return new Link(connection, (RedisClusterAsyncCommands<byte[], byte[]>) commands, state, lost);
             }
             connection.close();
             throw new IllegalStateException("The native connection is none of Lettuce's");
@@ -357,6 +360,14 @@ public final class LettuceScriptRunner implements ScriptRunner {
         boolean isUsable() {
             boolean gone = this.state instanceof RedisChannelHandler<?, ?> handler && handler.isClosed();
             return !gone && (this.state.isOpen() || System.nanoTime() - this.since < RECONNECT_GRACE.toNanos());
+        }
+
+        /** Closes the link, but not the counter that another one still uses. */
+        void replacedBy(Link other) {
+            if (this.lost != other.lost) {
+                this.lost.close();
+            }
+            this.connection.close();
         }
 
         void close() {

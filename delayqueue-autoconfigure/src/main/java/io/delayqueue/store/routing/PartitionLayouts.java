@@ -31,6 +31,7 @@ import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.Pause;
 import io.delayqueue.store.StaleLayoutException;
 import io.delayqueue.store.StoreFailures;
+import io.delayqueue.store.StoreFutures;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -114,13 +115,13 @@ public final class PartitionLayouts {
         if (other != null) {
             return other;
         }
-        recorded(queue).whenComplete((partitions, failure) -> {
+        StoreFutures.send(() -> recorded(queue)).whenComplete((partitions, failure) -> {
             PartitionLayout known = null;
             Throwable reason = failure;
             try {
                 known = (failure == null) ? learn(queue, entry, partitions) : null;
             }
-            catch (RuntimeException ex) {
+            catch (Throwable ex) {
                 reason = ex; // thrown by a watcher, must not prevent later reads
             }
             finally {

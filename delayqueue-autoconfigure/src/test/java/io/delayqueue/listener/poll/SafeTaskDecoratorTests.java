@@ -66,6 +66,29 @@ class SafeTaskDecoratorTests {
         assertThat(this.bed.store.messages).isEmpty();
     }
 
+    /** The first decoration is that of the message, the second that of its outcome. */
+    @Test
+    void aMessageIsAcknowledgedIfTheDecorationOfItsOutcomeEndsWithAnError() {
+        int[] decorations = { 0 };
+        PollLoop loop = loop((task) -> {
+            if (++decorations[0] > 1) {
+                throw new NoClassDefFoundError("of a test");
+            }
+            return task;
+        });
+        CompletableFuture<String> future = new CompletableFuture<>();
+        this.bed.handler = (message, delivery) -> (continuations) -> future;
+        this.bed.handleOnce(loop);
+
+        future.complete("done");
+        this.bed.runHandlers();
+        this.bed.clock.advance(Duration.ofSeconds(1));
+        loop.runOnce();
+
+        assertThat(this.bed.store.messages).isEmpty();
+        assertThat(loop.status().inFlight()).isZero();
+    }
+
     @Test
     void aMessageWhoseDecorationFailsAtEachAttemptBecomesADeadLetter() {
         this.bed.maxAttempts = 2;

@@ -53,6 +53,17 @@ class PartitionLayoutsTests {
         assertThat(this.layouts.read(QUEUE).join()).isEqualTo(TWO);
     }
 
+    /** Or all later operations on the queue would wait for this read. */
+    @Test
+    void aReadThatEndsWithAnErrorDoesNotEndAllReading() {
+        this.records.put(0, TWO);
+        this.records.error = new StackOverflowError("of a test");
+        assertThatThrownBy(() -> this.layouts.of(QUEUE).join()).hasRootCauseMessage("of a test");
+        this.records.error = null;
+
+        assertThat(this.layouts.of(QUEUE).join()).isEqualTo(TWO);
+    }
+
     /** P3: or its node would never learn of later partitions. */
     @Test
     void aWatcherThatIsAddedWhileUnwatchedQueuesAreForgottenIsKept() {
@@ -197,6 +208,8 @@ class PartitionLayoutsTests {
 
         private boolean holding;
 
+        private @Nullable Error error;
+
         void isEverywhere(String text) {
             assertThat(this.recorded).hasSize(4)
                 .allSatisfy((index, recorded) -> assertThat(recorded.text()).isEqualTo(text));
@@ -208,6 +221,9 @@ class PartitionLayoutsTests {
 
         @Override
         public CompletableFuture<Optional<PartitionLayout>> read(Partition partition) {
+            if (this.error != null) {
+                throw this.error;
+            }
             CompletableFuture<Optional<PartitionLayout>> held = this.held;
             if (held != null && !this.holding) {
                 this.holding = true;
