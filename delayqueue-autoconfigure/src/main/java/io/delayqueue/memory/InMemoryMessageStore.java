@@ -184,13 +184,13 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     public CompletableFuture<List<Boolean>> release(Partition partition, List<Lease> leases, Duration delay) {
         DueTime due = DueTime.after(delay);
         return in(partition,
-                (queue, now) -> each(leases, (lease) -> queue.release(lease, MemoryMessage.dueMillis(due, now))));
+                (queue, now) -> each(leases, (lease) -> queue.release(lease, MemoryMessage.dueMillis(due, now), now)));
     }
 
     @Override
     public CompletableFuture<List<Boolean>> release(Partition partition, List<UnstartedLease> leases) {
         return in(partition, (queue, now) -> each(leases, (each) -> queue.release(each.lease(),
-                Math.min(each.dueAt().toEpochMilli(), Micros.ceilToMillis(now)))));
+                Math.min(each.dueAt().toEpochMilli(), Micros.ceilToMillis(now)), now)));
     }
 
     @Override

@@ -267,6 +267,15 @@ final class MemoryMessage {
         return (this.expiry != NONE) ? this.expiry - this.wanted : NONE;
     }
 
+    /**
+     * Returns a due time, but not after its expiry: a message that cannot be handled any
+     * more must not keep its group and its id until then.
+     * @param now in microseconds
+     */
+    long untilExpiry(long due, long now) {
+        return (this.expiry != NONE) ? Math.min(due, Math.max(this.expiry, Micros.ceilToMillis(now))) : due;
+    }
+
     @Nullable Instant expiresAt() {
         return (this.expiry != NONE) ? Instant.ofEpochMilli(this.expiry) : null;
     }

@@ -261,17 +261,17 @@ final class MemoryQueue {
         return change(lease, (message) -> {
             message.failed(failure, Micros.floorToMillis(now));
             message.redelivery = Redelivery.NONE;
-            returnToQueue(message, MemoryMessage.dueMillis(DueTime.after(delay), now));
+            returnToQueue(message, message.untilExpiry(MemoryMessage.dueMillis(DueTime.after(delay), now), now));
             this.ledger.failed(message);
         }) || hasReleased(lease);
     }
 
-    boolean release(Lease lease, long due) {
+    boolean release(Lease lease, long due, long now) {
         return change(lease, (message) -> {
             if (message.redelivery == Redelivery.STARTED) {
                 message.redelivery = Redelivery.NONE;
             }
-            returnToQueue(message, due);
+            returnToQueue(message, message.untilExpiry(due, now));
         }) || hasReleased(lease);
     }
 

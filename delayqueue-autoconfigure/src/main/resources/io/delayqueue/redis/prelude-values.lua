@@ -24,6 +24,12 @@ local function due_time(spec, now)
   return math.max(now_ms, tonumber(spec))
 end
 
+-- Returns `due`, but not after `expiry`, ms: a message that cannot be handled any more must not keep
+-- its group and its id until then.
+local function until_expiry(due, expiry, now)
+  return expiry > 0 and math.min(due, math.max(expiry, math.ceil(now / 1000))) or due
+end
+
 local function version_of(partitions)
   return tonumber(string.match(partitions or '', '^%d+') or 0)
 end

@@ -13,6 +13,7 @@
 --   to_digits                   a number as digits
 --   min_or_nil                  the lesser of two numbers, of which either may be nil
 --   due_time                    the due time that a sender asks for
+--   until_expiry                a due time, but not after the expiry
 --   version_of                  the version of the layout of partitions
 --   pause_end                   when a pause ends
 --   reject_stale_layout         the error for a sender whose layout is old

@@ -1,6 +1,6 @@
 -- release.lua: gives messages back without counting an attempt.
 --
---   LEASED -> SCHEDULED   due after a delay, or when its attempt was; in its place in its group
+--   LEASED -> SCHEDULED   due after a delay, but not after its expiry, or when its attempt was; in its place in its group
 --   LEASED -> gone, or the successor SCHEDULED, if a cancel or a send came meanwhile
 --
 -- A message whose handling has not begun returns to the due time of its attempt, as the claim
@@ -32,9 +32,9 @@ local function return_message(id, token, due)
   local entry = attempts_of(id)
   if entry.redelivered == 2 then entry.redelivered = 0 end
   entry.by, entry.token = 'h', token
-  local _, _, lane = details_of(id)
+  local _, expiry, lane = details_of(id)
   local own = tonumber(string.match(due, '^%d+$'))
-  local latest = due_time(own and '+0' or due, now)
+  local latest = until_expiry(due_time(own and '+0' or due, now), expiry, now)
   return_to_lane(id, entry, lane, math.min(own or latest, latest))
   return latest
 end

@@ -1,6 +1,6 @@
 -- retry.lua: gives a message back because its handler failed.
 --
---   LEASED -> SCHEDULED   due after `delay`, one more failure; in its place in its group
+--   LEASED -> SCHEDULED   due after `delay`, but not after its expiry; one more failure; in its place in its group
 --   LEASED -> gone, or the successor SCHEDULED, if a cancel or a send came meanwhile
 --
 -- KEYS     all of prelude.lua; unused: partitions, primary, journal
@@ -31,8 +31,8 @@ else
   local entry = attempts_of(id)
   entry.first = with_failure(entry, ARGV[4], now)
   entry.failures, entry.redelivered, entry.by, entry.token = entry.failures + 1, 0, 'h', token
-  local _, _, lane = details_of(id)
-  due = due_time('+' .. ARGV[3], now)
+  local _, expiry, lane = details_of(id)
+  due = until_expiry(due_time('+' .. ARGV[3], now), expiry, now)
   return_to_lane(id, entry, lane, due)
   record_failure(id)
 end

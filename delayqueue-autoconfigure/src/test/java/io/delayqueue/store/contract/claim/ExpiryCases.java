@@ -9,16 +9,21 @@ import java.util.stream.Stream;
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.FailureReasons;
+import io.delayqueue.MessageLimits;
+import io.delayqueue.OnDuplicate;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.fixtures.store.ClaimValues;
 import io.delayqueue.fixtures.store.ClaimedMessageValues;
+import io.delayqueue.fixtures.store.GroupValues;
 import io.delayqueue.fixtures.store.StoreCases;
 import io.delayqueue.fixtures.store.StoreFixture;
 import io.delayqueue.fixtures.store.StoreValues;
+import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.NewMessage;
 import org.junit.jupiter.api.Test;
 
 import static io.delayqueue.fixtures.store.StoreValues.DELAY;
@@ -91,6 +96,29 @@ public abstract class ExpiryCases extends StoreCases {
         assertThat(this.dq.find()).contains(expiring(at(10), at(10), new FailureReasons("failure", "failure", at(0))));
         this.dq.advance(DELAY);
         assertThat(this.dq.claim()).isEqualTo(new ClaimValues(List.of(), null, 1, List.of()));
+    }
+
+    /** It cannot be handled any more, and must not keep its group and its id longer. */
+    @Test
+    void endsAtItsExpiryThoughItsRetryWouldBeLater() {
+        for (boolean retried : new boolean[] { true, false }) {
+            this.dq.send(new NewMessage("a", false, DueTime.NOW, OnDuplicate.KEEP, MessageLimits.NORMAL_PRIORITY, DELAY,
+                    "g", StoreValues.envelope("a")));
+            this.dq.send(GroupValues.grouped("g", "b", Duration.ofMillis(1)));
+            Lease lease = this.dq.claimOne();
+            if (retried) {
+                this.dq.retry(lease, Duration.ofHours(1), "failure");
+            }
+            else {
+                this.dq.release(lease, Duration.ofHours(1));
+            }
+
+            this.dq.advance(DELAY.minusMillis(1));
+            assertThat(this.dq.claim().ids()).isEmpty();
+            this.dq.advance(Duration.ofMillis(1));
+            assertThat(this.dq.drained()).containsExactly("b");
+            assertThat(this.dq.find("a")).isEmpty();
+        }
     }
 
     @Test
