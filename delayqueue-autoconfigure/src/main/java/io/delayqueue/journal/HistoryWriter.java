@@ -334,10 +334,7 @@ final class HistoryWriter implements SmartLifecycle {
 
     private void write() {
         try {
-            this.table.insert(this.batch, this.repeated);
-        }
-        catch (DataIntegrityViolationException ex) {
-            this.batch.forEach(this::writeAlone);
+            writeOrRefuse();
         }
         catch (RuntimeException | Error ex) {
             this.repeated = true;
@@ -345,10 +342,23 @@ final class HistoryWriter implements SmartLifecycle {
         }
     }
 
+    private void writeOrRefuse() {
+        try {
+            this.table.insert(this.batch, this.repeated);
+        }
+        catch (DataIntegrityViolationException ex) {
+            // One by one, as the database may go away between two of them.
+            while (!this.batch.isEmpty()) {
+                writeAlone(this.batch.get(0));
+                this.batch.remove(0);
+            }
+        }
+    }
+
     /** Writes a row of a batch that the database refuses because of one of its rows. */
     private void writeAlone(HistoryRow row) {
         try {
-            this.table.insert(List.of(row), false);
+            this.table.insert(List.of(row), this.repeated);
         }
         catch (DataIntegrityViolationException ex) {
             this.dropped.incrementAndGet();

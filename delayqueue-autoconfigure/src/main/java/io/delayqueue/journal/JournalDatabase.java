@@ -22,11 +22,13 @@ import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
+import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.jdbc.support.JdbcUtils;
 import org.springframework.jdbc.support.MetaDataAccessException;
 import org.springframework.transaction.CannotCreateTransactionException;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -128,7 +130,8 @@ public final class JournalDatabase {
     <T> T query(Supplier<T> query) {
         this.connections.acquireUninterruptibly();
         try {
-            return Objects.requireNonNull(this.none.execute((status) -> query.get()));
+            return isInJpaTransaction() ? inNewTransaction(query)
+                    : Objects.requireNonNull(this.none.execute((status) -> query.get()));
         }
         finally {
             this.connections.release();
@@ -141,11 +144,33 @@ public final class JournalDatabase {
      */
     <T> T inNewTransaction(Supplier<T> statements) {
         try {
-            return Objects.requireNonNull(this.own.execute((status) -> statements.get()));
+            return apart(() -> Objects.requireNonNull(this.own.execute((status) -> statements.get())));
         }
         catch (CannotCreateTransactionException ex) {
             throw new DataAccessResourceFailureException("The journal has no connection to its database", ex);
         }
+    }
+
+    /**
+     * Runs statements without the connection of a JPA transaction, which the manager of
+     * JDBC transactions does not suspend: it would use it, and commit the transaction.
+     */
+    private <T> T apart(Supplier<T> statements) {
+        DataSource key = this.dataSource;
+        Object connection = isInJpaTransaction() ? TransactionSynchronizationManager.unbindResource(key) : null;
+        try {
+            return statements.get();
+        }
+        finally {
+            if (connection != null) {
+                TransactionSynchronizationManager.bindResource(key, connection);
+            }
+        }
+    }
+
+    private boolean isInJpaTransaction() {
+        return TransactionSynchronizationManager.getResource(this.dataSource) instanceof ConnectionHolder holder
+                && !holder.isSynchronizedWithTransaction();
     }
 
     /** Runs statements in a transaction of the journal's own that is rolled back. */

@@ -247,7 +247,8 @@ final class JournalOffers {
     CompletableFuture<?> rescheduleAgain(JournalRow row, long there, long begin) {
         JournalRequest request = row.request();
         Offer offer = new Offer(row.revision(), deadline(begin)).restoring().ifDueAt(there);
-        return limited(request.queue(), () -> this.router.reschedule(request.queue(), request.id(), row.due(), offer));
+        return limited(request.queue(),
+                () -> this.router.reschedule(request.queue(), request.id(), row.knownDue(), offer));
     }
 
     /** Returns how long after now the row of a message due then is to be checked. */
@@ -374,7 +375,7 @@ final class JournalOffers {
      */
     static long otherDue(JournalRow row, SendResult result) {
         Instant due = result.dueAt();
-        DueTime wanted = row.due();
+        DueTime wanted = row.knownDue();
         return (result.outcome() == SendOutcome.RECORDED && due != null && !wanted.relative()
                 && due.toEpochMilli() != wanted.millis()) ? due.toEpochMilli() : 0;
     }

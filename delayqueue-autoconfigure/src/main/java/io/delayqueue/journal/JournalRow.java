@@ -2,6 +2,7 @@ package io.delayqueue.journal;
 
 import java.util.Objects;
 
+import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.FailedAttempts;
@@ -42,6 +43,17 @@ record JournalRow(long revision, JournalRequest request, boolean accepted, boole
     DueTime due() {
         Long retry = this.failed.dueMillis();
         return (retry != null) ? new DueTime(retry, false) : message().due();
+    }
+
+    /**
+     * Returns the due time by which the store knows the message of a send: that of its
+     * next attempt only if it is a plain one, as all others keep their own.
+     */
+    DueTime knownDue() {
+        NewMessage message = message();
+        boolean plain = message.timeToLive() == null && message.group() == null
+                && message.priority() == MessageLimits.NORMAL_PRIORITY;
+        return plain ? due() : message.due();
     }
 
     /** Returns this row with another form of its request. */

@@ -161,7 +161,7 @@ final class JournalTable {
             .param("due", (due != null) ? due.millis() : null, Types.BIGINT)
             .param("relative", due != null && due.relative())
             .param("priority", (message != null) ? message.priority() : null, Types.SMALLINT)
-            .param("ttl", (timeToLive != null) ? timeToLive.toMillis() : null, Types.BIGINT)
+            .param("ttl", (timeToLive != null) ? DueTime.ceilToMillis(timeToLive) : null, Types.BIGINT)
             .param("group", (message != null) ? message.group() : null, Types.VARCHAR)
             .param("envelope", (message != null) ? message.envelope() : null, Types.VARBINARY)
             .param("node", this.node)

@@ -53,7 +53,7 @@ final class LedgerStore {
      */
     CompletableFuture<List<HeldRevision>> held(List<JournalRow> rows) {
         Map<Partition, List<JournalRow>> byPartition = new LinkedHashMap<>();
-        rows.forEach((row) -> partitionsOf(row.request().queue(), row.request().id())
+        rows.forEach((row) -> partitionsOf(row)
             .forEach((partition) -> byPartition.computeIfAbsent(partition, (each) -> new ArrayList<>()).add(row)));
         Map<Partition, CompletableFuture<List<HeldRevision>>> answers = new LinkedHashMap<>();
         byPartition.forEach((partition, messages) -> answers.put(partition, this.store.heldRevisions(partition,
@@ -74,9 +74,15 @@ final class LedgerStore {
     /**
      * Returns the partitions that may hold a message, those of former layouts included.
      */
-    private List<Partition> partitionsOf(QueueName queue, String id) {
-        PartitionLayout layout = this.layouts.of(queue).join();
-        return layout.targets(queue, id).stream().map((target) -> target.partition()).distinct().toList();
+    private List<Partition> partitionsOf(JournalRow row) {
+        JournalRequest request = row.request();
+        NewMessage message = request.message();
+        PartitionLayout layout = this.layouts.of(request.queue()).join();
+        return layout.targets(request.queue(), (message != null) ? message.routingKey() : request.id())
+            .stream()
+            .map((target) -> target.partition())
+            .distinct()
+            .toList();
     }
 
     /**
@@ -161,7 +167,7 @@ final class LedgerStore {
     LedgerTable.Row refuse(JournalRow row, String cause) {
         QueueName queue = row.request().queue();
         NewMessage message = row.messageOf(row.message(), row.message().onDuplicate());
-        Partition partition = partitionsOf(queue, message.id()).get(0);
+        Partition partition = partitionsOf(row).get(0);
         RecordedDeadLetter deadLetter = this.store.toDeadLetter(message, message.id() + "~" + row.revision(), cause,
                 Instant.ofEpochMilli(this.offers.now(queue)));
         long deadline = this.offers.deadline(partition, System.nanoTime());

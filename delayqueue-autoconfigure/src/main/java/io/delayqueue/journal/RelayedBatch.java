@@ -93,7 +93,7 @@ final class RelayedBatch {
     void add(JournalRow row, Object answer, EarlierRows earlier) {
         this.applied++;
         if (!this.offers.isLedger(row.request().queue())) {
-            this.deleted.add(row.revision());
+            addOfOutbox(row, answer, earlier);
         }
         else if (answer instanceof SendResult sent) {
             addSend(row, sent, earlier);
@@ -107,6 +107,29 @@ final class RelayedBatch {
         else {
             this.answered.add(row.revision());
         }
+    }
+
+    /**
+     * Adds a request of an outbox. A message that was sent while the queue was a ledger,
+     * or is one on other nodes, has a row, which must not restore what this request
+     * changes.
+     */
+    private void addOfOutbox(JournalRow row, Object answer, EarlierRows earlier) {
+        if (answer == RescheduleResult.RESCHEDULED && earlier.message(row).isPresent()) {
+            addReschedule(row, earlier);
+            return;
+        }
+        boolean replaces = EarlierRows.isReplacement(row) && answer instanceof SendResult sent
+                && sent.outcome() != SendOutcome.AFTER_CURRENT;
+        if (replaces || answer instanceof CancelResult) {
+            // A cancel of an older copy would cancel the replacement, which has no
+            // revision.
+            earlier.before(row)
+                .stream()
+                .filter((before) -> replaces || before.request().message() != null)
+                .forEach((before) -> this.deleted.add(before.revision()));
+        }
+        this.deleted.add(row.revision());
     }
 
     /**
@@ -138,7 +161,10 @@ final class RelayedBatch {
         QueueName queue = row.request().queue();
         long due = before.stream().mapToLong((cancelled) -> dueOf(cancelled)).max().orElse(0);
         Duration check = this.offers.nextCheck(queue, due).plus(CANCEL_MEMORY);
-        before.forEach((cancelled) -> this.deleted.add(cancelled.revision()));
+        // An earlier cancel may have to be kept for longer than this one.
+        before.stream()
+            .filter((cancelled) -> cancelled.request().message() != null)
+            .forEach((cancelled) -> this.deleted.add(cancelled.revision()));
         this.accepted.add(new AcceptedRequest(row.revision(), null, check));
     }
 
@@ -212,8 +238,19 @@ final class RelayedBatch {
                 doubtful.add(row);
             }
         }
+        if (doubtful.isEmpty()) {
+            return List.of();
+        }
+        List<HeldRevision> held;
+        try {
+            held = this.store.held(doubtful).join();
+        }
+        catch (DelayQueueException | CompletionException ex) {
+            // The answers of other queues are recorded nevertheless.
+            this.unanswered = StoreFailures.unwrap(ex);
+            return doubtful.stream().map(JournalRow::revision).toList();
+        }
         List<Long> waiting = new ArrayList<>();
-        List<HeldRevision> held = doubtful.isEmpty() ? List.of() : this.store.held(doubtful).join();
         for (int i = 0; i < doubtful.size(); i++) {
             long revision = doubtful.get(i).revision();
             boolean outdated = !held.get(i).known() && held.get(i).held() != 0;

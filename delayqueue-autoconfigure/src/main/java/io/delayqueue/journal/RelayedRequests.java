@@ -162,8 +162,8 @@ final class RelayedRequests {
     private CompletableFuture<?> restoring(JournalRow row, CompletableFuture<?> answer, EarlierRows earlier,
             long begin) {
         DueTime due = row.request().due();
-        JournalRow lost = (row.request().message() == null && due != null
-                && this.offers.isLedger(row.request().queue())) ? earlier.message(row).orElse(null) : null;
+        // In an outbox only a message from a ledger has a row.
+        JournalRow lost = (row.request().message() == null && due != null) ? earlier.message(row).orElse(null) : null;
         if (due == null || lost == null) {
             return answer;
         }

@@ -134,7 +134,7 @@ final class RestoreOffers {
     private void rescheduleAgain(JournalRow row, SendResult result, List<CompletableFuture<?>> calls) {
         long due = JournalOffers.otherDue(row, result);
         long begin = System.nanoTime();
-        if (due != 0 && (this.advances || due < row.due().millis()) && isUnchanged(row)) {
+        if (due != 0 && (this.advances || due < row.knownDue().millis()) && isUnchanged(row)) {
             calls.add(this.offers.rescheduleAgain(row, due, begin));
         }
     }

@@ -155,7 +155,8 @@ public final class RedisMessageStore implements MessageStore {
     private CompletableFuture<List<SendResult>> scheduleEach(PartitionTarget target, List<NewMessage> messages,
             @Nullable Duration limit) {
         byte[][] arguments = ScriptArguments.ofSchedule(target, messages, false);
-        return this.redis.schedule(limit, target.partition(), haveWindows(messages), arguments)
+        return this.redis
+            .schedule(limit, target.partition(), haveWindows(messages), messages.get(0).revision() != 0, arguments)
             .thenApply((reply) -> toResults(target, messages, reply, RedisMessageStore::toResult));
     }
 
@@ -163,7 +164,8 @@ public final class RedisMessageStore implements MessageStore {
     public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget target,
             List<NewMessage> messages) {
         byte[][] arguments = ScriptArguments.ofSchedule(target, messages, true);
-        return this.redis.schedule(null, target.partition(), haveWindows(messages), arguments)
+        return this.redis
+            .schedule(null, target.partition(), haveWindows(messages), messages.get(0).revision() != 0, arguments)
             .thenApply(
                     (reply) -> toResults(target, messages, reply, (at, message, outcome, due) -> (outcome == NOT_HELD)
                             ? Optional.empty() : Optional.of(toResult(at, message, outcome, due))));

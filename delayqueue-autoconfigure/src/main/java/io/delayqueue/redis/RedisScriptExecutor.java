@@ -268,11 +268,15 @@ public final class RedisScriptExecutor implements AutoCloseable {
      * Runs the script that stores any messages.
      * @param limit {@code null} for the usual time limit
      * @param windows whether some of them have duplicate windows
+     * @param recorded whether a journal keeps them until they end, so that the call need
+     * not wait for replicas
      */
     CompletableFuture<List<Object>> schedule(@Nullable Duration limit, Partition partition, boolean windows,
-            byte[]... arguments) {
-        RedisKeys keys = keysOf(partition);
-        return run(RedisScripts.SCHEDULE, windows ? keys.withDuplicates() : keys.all(), arguments, limit);
+            boolean recorded, byte[]... arguments) {
+        RedisKeys all = keysOf(partition);
+        byte[][] keys = windows ? all.withDuplicates() : all.all();
+        return recorded ? this.runner.run(RedisScripts.SCHEDULE, keys, arguments)
+                : run(RedisScripts.SCHEDULE, keys, arguments, limit);
     }
 
     /**

@@ -158,6 +158,29 @@ class LedgerFailureTests {
         assertThat(this.handler.calls).hasValue(1);
     }
 
+    /**
+     * P8, P9: Redis keeps the due time of a message of a group, whose next attempt is
+     * later.
+     */
+    @EachDatabase
+    void aRestoreMovesNoMessageThatWaitsForItsRetry(ShopDatabase database) {
+        startWithLongBackoff(database);
+        this.queue.send(message("first").group("g").build());
+        awaitFailures(1);
+        this.queue.send(message("second").group("g").build());
+        this.queue.send(message("lasting").timeToLive(Duration.ofHours(2)).build());
+        awaitFailed(3, 1);
+        List<StoredMessage> before = stored();
+
+        JournalOperations journal = this.context.getBean(JournalOperations.class);
+        assertThat(journal.restore(RestorePlan.all().queue(QUEUE))).isEqualTo(new RestoreReport(0, 3, 0, 0));
+
+        this.queue.send(QUEUE, "after", "content", Duration.ZERO);
+        awaitFailed(4, 1);
+        assertThat(failuresOf("second")).isZero();
+        assertThat(stored()).isEqualTo(before);
+    }
+
     private Collection<ListenerContainer> listeners() {
         return this.context.getBean(DelayedListenerRegistry.class).listeners();
     }
@@ -167,7 +190,22 @@ class LedgerFailureTests {
     }
 
     private static DelayedMessage expiringBeforeItsRetry() {
-        return message("brief").timeToLive(Duration.ofMinutes(1)).build();
+        return message("brief").timeToLive(Duration.ofMinutes(10)).build();
+    }
+
+    /** Waits until all of a number of messages but some have failed once. */
+    private void awaitFailed(int messages, int others) {
+        await().untilAsserted(() -> assertThat(failures()).hasSize(messages)
+            .filteredOn((count) -> count == 1)
+            .hasSize(messages - others));
+        awaitRecorded();
+    }
+
+    private int failuresOf(String id) {
+        return jdbc().sql("SELECT failures FROM delayqueue_journal WHERE message_id = ?")
+            .param(id)
+            .query(Integer.class)
+            .single();
     }
 
     private void awaitFailures(Integer... counts) {

@@ -336,6 +336,22 @@ class LedgerRestoreTests {
         assertThat(this.queue.send(ORDERS, "3", "later", LATER).outcome()).isEqualTo(SendOutcome.SCHEDULED);
     }
 
+    /** The partition of a message of a group is that of the group. */
+    @Test
+    void aDryRunFindsMessagesOfGroupsInTheirPartitions() {
+        start(ShopDatabase.H2, "--delayqueue.queues.orders.partitions=4");
+        awaitPartitions();
+        IntStream.range(0, 20)
+            .forEach((i) -> this.queue
+                .send(DelayedMessage.builder(ORDERS, "later").id("m" + i).group("g" + i).delay(LATER).build()));
+        await().until(() -> jdbc().sql("SELECT COUNT(*) FROM delayqueue_journal WHERE accepted = TRUE")
+            .query(Long.class)
+            .single() == 20);
+
+        assertThat(this.journal.restore(RestorePlan.all().queue(ORDERS).asDryRun()))
+            .isEqualTo(new RestoreReport(0, 20, 0, 0));
+    }
+
     @EachDatabase
     void aRestoreCountsWhatItDoes(ShopDatabase database) {
         start(database);

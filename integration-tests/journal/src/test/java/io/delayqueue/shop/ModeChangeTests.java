@@ -1,6 +1,7 @@
 package io.delayqueue.shop;
 
 import java.time.Duration;
+import java.time.Instant;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.ScheduleDefinition;
@@ -144,6 +145,27 @@ class ModeChangeTests {
 
         await().atMost(PATIENCE).untilAsserted(() -> assertThat(this.shop.rows()).isZero());
         assertThat(this.shop.queue().find(ORDERS, "2")).isPresent();
+    }
+
+    /**
+     * P1, P6: the rows of a former ledger have the changes of nodes that are no ledger.
+     */
+    @Test
+    void aMessageOfALedgerThatIsLeftIsRestoredAsItWasChangedSince() {
+        String url = ShopDatabase.POSTGRESQL.url();
+        this.shop = ShopApplication.start(this.redis, url);
+        this.shop.queue().send(ORDERS, "1", "of the ledger", Duration.ofHours(1));
+        await().untilAsserted(() -> assertThat(this.shop.accepted()).isOne());
+        await().untilAsserted(() -> assertThat(layout()).contains("j"));
+        this.shop.close();
+
+        this.shop = ShopApplication.start(this.redis, url, "delayqueue.queues.orders.journal-mode=outbox");
+        this.shop.queue().reschedule(ORDERS, "1", Duration.ofHours(2));
+        Instant due = this.shop.queue().find(ORDERS, "1").orElseThrow().dueAt();
+        this.redis.commands().flushall();
+
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(this.shop.queue().find(ORDERS, "1")).isPresent());
+        assertThat(this.shop.queue().find(ORDERS, "1").orElseThrow().dueAt()).isEqualTo(due);
     }
 
     private String layout() {
