@@ -4,6 +4,8 @@ import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 
 import picocli.CommandLine;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Starts the program. */
 public final class Main {
@@ -25,10 +27,21 @@ public final class Main {
         return commandLine().setOut(out).setErr(err).execute(arguments);
     }
 
+    /** Prints why arguments are not valid, which may contain passwords. */
+    private static int invalid(ParameterException failure, String[] arguments) {
+        CommandLine command = failure.getCommandLine();
+        command.getErr().println(Redaction.of(String.valueOf(failure.getMessage())));
+        if (!UnmatchedArgumentException.printSuggestions(failure, command.getErr())) {
+            command.usage(command.getErr());
+        }
+        return command.getCommandSpec().exitCodeOnInvalidInput();
+    }
+
     /** Returns the commands. */
     static CommandLine commandLine() {
         return new CommandLine(new MigrateCommand()).setCaseInsensitiveEnumValuesAllowed(true)
             .setExecutionExceptionHandler(new FailurePrinter())
+            .setParameterExceptionHandler(Main::invalid)
             .setUnmatchedOptionsArePositionalParams(true);
     }
 

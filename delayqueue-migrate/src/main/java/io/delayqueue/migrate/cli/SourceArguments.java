@@ -23,6 +23,13 @@ final class SourceArguments {
 
     static final String PASSWORD = "DELAYQUEUE_MIGRATE_SOURCE_PASSWORD";
 
+    /**
+     * The options of the sources of this program; one with a dot at its end is a prefix.
+     */
+    private static final Map<String, List<String>> KNOWN_SETTINGS = Map.of("redisson", List.of(), "rqueue",
+            List.of("key-prefix", "scheduled-prefix", "queue-prefix", "processing-prefix", "ready", "priority."),
+            "quartz", List.of("table-prefix", "scheduler"), "select", List.of("queue", "select", "update"));
+
     @Option(names = "--source", required = true, paramLabel = "NAME",
             description = "redisson, rqueue, quartz (whose cron triggers become schedules), select, or the class of a "
                     + "MigrationSource")
@@ -60,8 +67,19 @@ final class SourceArguments {
     /** Connects to the source. */
     MigrationSource open() {
         MigrationSource created = create();
+        this.settings.keySet().forEach(this::requireKnown);
         created.open(new SourceOptions(this.url, this.user, password(), this.settings));
         return created;
+    }
+
+    /** A misspelt option would leave the source as if it were not given. */
+    private void requireKnown(String setting) {
+        List<String> known = KNOWN_SETTINGS.get(this.source);
+        if (known != null && known.stream()
+            .noneMatch((name) -> name.endsWith(".") ? setting.startsWith(name) : setting.equals(name))) {
+            throw new IllegalArgumentException("--source-option=%s=... is not valid: source %s has %s"
+                .formatted(setting, this.source, known.isEmpty() ? "no options" : "the options " + known));
+        }
     }
 
     private MigrationSource create() {

@@ -1,9 +1,12 @@
 package io.delayqueue.migrate.cli;
 
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 import io.delayqueue.DelayQueueOperations;
 import io.lettuce.core.RedisCredentials;
@@ -17,6 +20,8 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.context.properties.bind.Bindable;
+import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
@@ -27,6 +32,18 @@ final class TargetArguments {
 
     static final String PASSWORD = "DELAYQUEUE_MIGRATE_TARGET_PASSWORD";
 
+    /** The properties that name a server. */
+    private static final List<String> ADDRESSES = Stream
+        .of("url", "host", "port", "cluster.", "sentinel.", "masterreplica.")
+        .map((name) -> "--spring.data.redis." + name)
+        .toList();
+
+    private static final List<String> CREDENTIALS = List.of("--spring.data.redis.username",
+            "--spring.data.redis.password");
+
+    /** The user that Redis means if a client names none. */
+    private static final String DEFAULT_USER = "default";
+
     private static final List<String> PREFIXES = List.of("--spring.", "--delayqueue.", "--logging.");
 
     @Option(names = "--target-url", paramLabel = "URL",
@@ -35,9 +52,9 @@ final class TargetArguments {
                     + "--spring.data.redis.cluster.nodes=... A password may be in " + PASSWORD)
     private @Nullable String url;
 
-    @Option(names = "--namespace", paramLabel = "NAME", defaultValue = "dq",
-            description = "the delayqueue.namespace of the application. Default: ${DEFAULT-VALUE}")
-    private String namespace = "dq";
+    @Option(names = "--namespace", paramLabel = "NAME",
+            description = "the delayqueue.namespace of the application. Default: dq")
+    private @Nullable String namespace;
 
     @Parameters(arity = "0..*", hidden = true)
     private final List<String> properties = new ArrayList<>();
@@ -49,19 +66,56 @@ final class TargetArguments {
         application.setBannerMode(Banner.Mode.OFF);
         application.setLogStartupInfo(false);
         application.setRegisterShutdownHook(false);
-        Map<String, Object> defaults = new LinkedHashMap<>(Map.of("logging.level.root", "WARN", "delayqueue.namespace",
-                this.namespace, "spring.main.lazy-initialization", "true"));
-        defaults.putAll(connection(source));
-        application.setDefaultProperties(defaults);
-        return new Target(application.run(this.properties.toArray(String[]::new)));
+        application
+            .setDefaultProperties(Map.of("logging.level.root", "WARN", "spring.main.lazy-initialization", "true"));
+        // Arguments, as neither the environment nor a file of the working directory may
+        // change the target.
+        List<String> arguments = new ArrayList<>(this.properties);
+        if (this.namespace != null) {
+            arguments.add("--delayqueue.namespace=" + this.namespace);
+        }
+        String address = address(source);
+        if (address != null) {
+            arguments.add("--spring.data.redis.url=" + address);
+        }
+        Target target = new Target(application.run(arguments.toArray(String[]::new)));
+        if (address != null) {
+            requireSingle(target);
+        }
+        return target;
+    }
+
+    /**
+     * A cluster or a Sentinel that something else names would be used instead of the
+     * address.
+     */
+    private static void requireSingle(Target target) {
+        Binder binder = Binder.get(target.context().getEnvironment());
+        for (String other : List.of("cluster.nodes", "sentinel.nodes", "masterreplica.nodes")) {
+            if (binder.bind("spring.data.redis." + other, Bindable.listOf(String.class)).isBound()) {
+                target.close();
+                throw new IllegalArgumentException(
+                        "spring.data.redis.%s is set, for example in the environment, and names another Redis than %s: remove it"
+                            .formatted(other, "--target-url or --source-url"));
+            }
+        }
     }
 
     /**
      * Checks the arguments that no option takes.
-     * @throws IllegalArgumentException if one is not a property
+     * @throws IllegalArgumentException if one is not a property, or has no effect
      */
     void check() {
         this.properties.forEach(TargetArguments::check);
+        if (this.url == null && !hasProperty(ADDRESSES) && hasProperty(CREDENTIALS)) {
+            throw new IllegalArgumentException(("%s have no effect on the Redis of --source-url: give --target-url and "
+                    + "%s, or --spring.data.redis.host as well")
+                .formatted(String.join(" and ", CREDENTIALS), PASSWORD));
+        }
+    }
+
+    private boolean hasProperty(List<String> names) {
+        return this.properties.stream().anyMatch((property) -> names.stream().anyMatch(property::startsWith));
     }
 
     private static void check(String property) {
@@ -69,55 +123,52 @@ final class TargetArguments {
             String name = property.split("=", 2)[0];
             throw new IllegalArgumentException(("Argument '%s' is not known: see --help. Properties of the application "
                     + "are given as --spring.NAME=VALUE or --delayqueue.NAME=VALUE")
-                .formatted(name));
+                .formatted(Redaction.of(name)));
         }
     }
 
-    private Map<String, Object> connection(SourceArguments source) {
+    /**
+     * Returns the URL of the target, with credentials; {@code null} if properties name
+     * it.
+     */
+    private @Nullable String address(SourceArguments source) {
         if (this.url != null) {
-            return connection("--target-url", this.url, null, System.getenv(PASSWORD));
+            return address("--target-url", this.url, null, System.getenv(PASSWORD));
         }
-        if (this.properties.stream().anyMatch((property) -> property.startsWith("--spring.data.redis."))) {
-            return Map.of();
+        if (hasProperty(ADDRESSES)) {
+            return null;
         }
         if (source.url().matches("rediss?://[^,]*")) {
-            return connection("--source-url", source.url(), source.user(), source.password());
+            return address("--source-url", source.url(), source.user(), source.password());
         }
         throw new IllegalArgumentException("--target-url is needed, because the source is not one Redis server: use "
                 + "redis://host:6379, or give the properties --spring.data.redis.* of the application");
     }
 
-    private static Map<String, Object> connection(String option, String url, @Nullable String user,
-            @Nullable String password) {
-        RedisURI uri;
+    private static String address(String option, String url, @Nullable String user, @Nullable String password) {
         try {
-            uri = RedisURI.create(url);
+            RedisURI uri = RedisURI.create(url);
+            return new URI(uri.isSsl() ? "rediss" : "redis", userInfo(uri, user, password),
+                    Objects.requireNonNull(uri.getHost()), uri.getPort(), "/" + uri.getDatabase(), null, null)
+                .toString();
         }
-        catch (RuntimeException ex) {
+        catch (RuntimeException | URISyntaxException ex) {
             // Neither the URL nor the exception, which quotes it: it may contain a
             // password.
             throw new IllegalArgumentException(
                     option + " is not a URL of Redis: use redis://host:6379/0 or rediss://host:6379");
         }
-        Map<String, Object> properties = new LinkedHashMap<>(
-                Map.of("spring.data.redis.host", uri.getHost(), "spring.data.redis.port", uri.getPort(),
-                        "spring.data.redis.database", uri.getDatabase(), "spring.data.redis.ssl.enabled", uri.isSsl()));
-        RedisCredentials inUrl = uri.getCredentialsProvider().resolveCredentials().block();
-        if (password != null) {
-            put(properties, "spring.data.redis.username", user);
-            put(properties, "spring.data.redis.password", password);
-        }
-        else if (inUrl != null && inUrl.hasPassword()) {
-            put(properties, "spring.data.redis.username", inUrl.getUsername());
-            put(properties, "spring.data.redis.password", new String(inUrl.getPassword()));
-        }
-        return properties;
     }
 
-    private static void put(Map<String, Object> properties, String name, @Nullable String value) {
-        if (value != null) {
-            properties.put(name, value);
+    private static @Nullable String userInfo(RedisURI uri, @Nullable String user, @Nullable String password) {
+        if (password != null) {
+            return ((user != null) ? user : DEFAULT_USER) + ":" + password;
         }
+        RedisCredentials inUrl = uri.getCredentialsProvider().resolveCredentials().block();
+        if (inUrl == null || !inUrl.hasPassword()) {
+            return null;
+        }
+        return (inUrl.hasUsername() ? inUrl.getUsername() : DEFAULT_USER) + ":" + new String(inUrl.getPassword());
     }
 
     /**

@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.LongSupplier;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 import io.delayqueue.DelayQueueException;
@@ -180,7 +181,14 @@ public final class Migration {
     }
 
     private void sendAndSettle(String queue, String target, List<SourceEntry> entries) {
-        EntrySender.Sent sent = retried(() -> this.sender.send(target, entries));
+        AtomicBoolean repeated = new AtomicBoolean();
+        EntrySender.Sent sent = retried(() -> {
+            if (repeated.getAndSet(true)) {
+                // Another process may have sent and settled the entries meanwhile.
+                this.source.own(queue);
+            }
+            return this.sender.send(target, entries);
+        });
         retried(() -> {
             this.source.settle(queue, sent.settlements());
             return true;

@@ -73,9 +73,17 @@ public final class RqueueSource extends RedisSource {
         this.scheduled = options.setting("scheduled-prefix").orElse(this.scheduled);
         this.ready = options.setting("queue-prefix").orElse(this.ready);
         this.processing = options.setting("processing-prefix").orElse(this.processing);
-        this.takesReady = Boolean.parseBoolean(options.setting("ready").orElse("false"));
+        this.takesReady = flag("ready", options.setting("ready").orElse("false"));
         options.settings().forEach(this::priority);
         super.open(options);
+    }
+
+    private static boolean flag(String setting, String value) {
+        if (!value.equals("true") && !value.equals("false")) {
+            throw new IllegalArgumentException(
+                    "--source-option=%s=%s is not valid: use true or false".formatted(setting, value));
+        }
+        return value.equals("true");
     }
 
     private void priority(String setting, String value) {
@@ -161,16 +169,22 @@ public final class RqueueSource extends RedisSource {
 
     @Override
     public List<SourceEntry> take(String queue, String batch, int limit) {
-        boolean end = false;
-        while (!end) {
+        boolean fromStart = this.passed.getOrDefault(queue, 0L) == 0;
+        while (true) {
             long skip = this.passed.getOrDefault(queue, 0L);
             TakenEntries.Batch taken = taken(queue).take(MigrationScript.TAKE_RQUEUE,
                     List.of(key(this.scheduled, queue)), batch, Integer.toString(limit), Long.toString(skip));
-            end = taken.entries().size() + taken.passed() < limit;
+            boolean end = taken.entries().size() + taken.passed() < limit;
             this.passed.put(queue, end ? 0 : skip + taken.passed());
             if (!taken.entries().isEmpty()) {
                 return complete(queue, taken.entries());
             }
+            if (end && fromStart) {
+                break;
+            }
+            // Others may have moved periodic messages at the head, so that some were
+            // passed over.
+            fromStart |= end;
         }
         return this.takesReady ? ready(queue, batch, limit) : List.of();
     }

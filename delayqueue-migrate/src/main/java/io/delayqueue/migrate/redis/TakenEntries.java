@@ -94,13 +94,15 @@ final class TakenEntries {
 
     /** Makes unreadable entries pending, some with each call of the script. */
     void reopen(BooleanSupplier stopped) {
-        while (!stopped.getAsBoolean()) {
+        ScanCursor cursor = ScanCursor.INITIAL;
+        while (!cursor.isFinished() && !stopped.getAsBoolean()) {
+            // A page of a large hash may be empty without being the last one.
             MapScanCursor<byte[], byte[]> page = this.redis.commands()
-                .hscan(bytes(2), ScanCursor.INITIAL, ScanArgs.Builder.limit(STEP));
-            if (page.getMap().isEmpty()) {
-                return;
+                .hscan(bytes(2), cursor, ScanArgs.Builder.limit(STEP));
+            if (!page.getMap().isEmpty()) {
+                run(page.getMap().keySet().stream().flatMap((id) -> Stream.of(id, PENDING, NOTHING)));
             }
-            run(page.getMap().keySet().stream().flatMap((id) -> Stream.of(id, PENDING, NOTHING)));
+            cursor = page;
         }
     }
 

@@ -23,16 +23,19 @@ class MigrateCommandTests {
     private final StringWriter output = new StringWriter();
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|',
-            value = { "|A command is needed: plan, copy, follow, verify, finish",
-                    "plan|Missing required option: '--source=NAME'",
-                    "plan --source=kafka|--source=kafka is not valid: use redisson",
-                    "plan --source=redisson --source-url=http://localhost|--source-url is not a URL of Redis",
-                    "plan --source=redisson --source-url=redis://localhost:1 --queue=a*b*|--queue='a*b*' is not valid",
-                    "copy --source=redisson --batch=many|Invalid value for option '--batch'",
-                    "copy --source=redisson --nonsense=1|Argument '--nonsense' is not known",
-                    "follow --source=redisson --poll=0s|--poll=0 ms is not valid",
-                    "follow --source=redisson --poll=soon|Invalid value for option '--poll'" })
+    @CsvSource(delimiter = '|', value = { "|A command is needed: plan, copy, follow, verify, finish",
+            "plan|Missing required option: '--source=NAME'",
+            "plan --source=kafka|--source=kafka is not valid: use redisson",
+            "plan --source=redisson --source-url=http://localhost|--source-url is not a URL of Redis",
+            "plan --source=redisson --source-url=redis://localhost:1 --queue=a*b*|--queue='a*b*' is not valid",
+            "copy --source=redisson --source-option=ready=true|--source-option=ready=... is not valid: source redisson has no options",
+            "copy --source=select --source-option=Update=x|source select has the options [queue, select, update]",
+            "copy --source=rqueue --source-option=ready=yes|--source-option=ready=yes is not valid: use true or false",
+            "copy --source=redisson --spring.data.redis.password=x|--spring.data.redis.password have no effect on the Redis of --source-url",
+            "copy --source=redisson --batch=many|Invalid value for option '--batch'",
+            "copy --source=redisson --nonsense=1|Argument '--nonsense' is not known",
+            "follow --source=redisson --poll=0s|--poll=0 ms is not valid",
+            "follow --source=redisson --poll=soon|Invalid value for option '--poll'" })
     void namesTheValueAndTheRule(String arguments, String message) {
         assertThat(run((arguments != null) ? arguments.split(" ") : new String[0])).isEqualTo(2);
         assertThat(this.output.toString()).contains(message);
@@ -44,7 +47,9 @@ class MigrateCommandTests {
         assertThat(this.output.toString()).contains("Cannot connect to the Redis of the source at 127.0.0.1:1")
             .doesNotContain("secret");
         assertThat(run("plan", "--source=redisson", "--source-url=nonsense://user:secret@host")).isEqualTo(2);
-        assertThat(this.output.toString()).doesNotContain("secret");
+        assertThat(run("plan", "--source=redisson", "--target-url=redis://:secret@host:6379")).isEqualTo(2);
+        assertThat(run("copy", "--source=redisson", "redis://:secret@host:6379")).isEqualTo(2);
+        assertThat(this.output.toString()).contains("--target-url=redis://***@host:6379").doesNotContain("secret");
     }
 
     @Test

@@ -87,6 +87,30 @@ class VerifyCommandTests {
         assertThat(verify.output()).contains("Note   No message of queue 'orders' was looked up: all are due by now");
     }
 
+    /**
+     * Neither other properties of Redis nor the environment may lead to another server.
+     */
+    @Test
+    void theTargetIsThatOfTheArguments() {
+        String url = "redis://127.0.0.1:" + this.redis.port();
+        this.redis.commands().flushall();
+        this.redis.commands().zadd("redisson_delay_queue_timeout:{orders}", DUE, MEMBER);
+        this.redis.commands().rpush("redisson_delay_queue:{orders}", MEMBER);
+        System.setProperty("spring.data.redis.url", "redis://127.0.0.1:1");
+        System.setProperty("delayqueue.namespace", "other");
+        try {
+            Tool copy = new Tool("copy", "--source=redisson", "--source-url=" + url, "--namespace=shop",
+                    "--report=" + this.directory.resolve("report"), "--spring.data.redis.timeout=2s");
+            assertThat(copy.run()).as(copy::output).isZero();
+        }
+        finally {
+            System.clearProperty("spring.data.redis.url");
+            System.clearProperty("delayqueue.namespace");
+        }
+
+        assertThat(this.redis.commands().hlen("shop:{orders}:messages")).isOne();
+    }
+
     private Tool tool(String step, String... more) {
         String url = "redis://127.0.0.1:" + this.redis.port();
         return new Tool(step, "--source=redisson", "--source-url=" + url, "--target-url=" + url, "--namespace=shop",

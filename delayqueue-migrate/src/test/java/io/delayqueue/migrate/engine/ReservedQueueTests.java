@@ -1,21 +1,27 @@
 package io.delayqueue.migrate.engine;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.migrate.MigrationSource;
+import io.delayqueue.migrate.SourceEntry;
 import io.delayqueue.migrate.SourceInUseException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.mockito.InOrder;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.anyInt;
 import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.BDDMockito.given;
+import static org.mockito.BDDMockito.willDoNothing;
 import static org.mockito.BDDMockito.willThrow;
 import static org.mockito.Mockito.inOrder;
 import static org.mockito.Mockito.mock;
@@ -27,6 +33,8 @@ import static org.mockito.Mockito.verify;
 class ReservedQueueTests {
 
     private final MigrationSource source = mock();
+
+    private final DelayQueueOperations target = mock();
 
     private final List<Duration> pauses = new ArrayList<>();
 
@@ -77,9 +85,25 @@ class ReservedQueueTests {
         order.verify(this.source).take(eq("orders"), any(), anyInt());
     }
 
+    /**
+     * Another process may have taken the queue over while the target was away, and sent
+     * the entries.
+     */
+    @Test
+    void aSendIsRepeatedOnlyWhileTheQueueIsReserved() {
+        given(this.source.take(eq("orders"), any(), anyInt()))
+            .willReturn(List.of(SourceEntry.of("1", Instant.EPOCH, new byte[0])));
+        given(this.target.sendAll(any())).willThrow(new StoreUnavailableException("away", Effect.NONE, null));
+        willDoNothing().willThrow(new SourceInUseException("orders")).given(this.source).own("orders");
+
+        assertThatExceptionOfType(SourceInUseException.class).isThrownBy(() -> migration().copy());
+
+        verify(this.target, times(1)).sendAll(any());
+    }
+
     private Migration migration() {
-        return new Migration(this.source, mock(DelayQueueOperations.class), (entry) -> "", new Migration.Settings(
-                QueueMapping.of(List.of()), new Pace(1, 0, () -> 0), this.stop, (queue, number) -> {
+        return new Migration(this.source, this.target, (entry) -> "", new Migration.Settings(QueueMapping.of(List.of()),
+                new Pace(1, 0, () -> 0), this.stop, (queue, number) -> {
                 }, () -> 0));
     }
 

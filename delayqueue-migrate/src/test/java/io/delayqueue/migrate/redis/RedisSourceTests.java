@@ -21,6 +21,7 @@ import io.delayqueue.migrate.SourceStatus;
 import io.lettuce.core.RedisCommandExecutionException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -105,6 +106,25 @@ class RedisSourceTests {
         this.source.settle("orders", List.of(Settlement.sent("batch-3"), Settlement.sent("batch-4")));
         assertThat(this.source.status("orders").sent()).isEqualTo(3);
         assertThat(this.source.status("orders").isComplete()).isTrue();
+    }
+
+    /** HSCAN may return empty pages of a large hash whose first entries are gone. */
+    @Test
+    void manyUnreadableEntriesAreReopened() {
+        start(RedisBinary.preferred(), new RedissonSource());
+        int number = 40_000;
+        for (int first = 0; first < number; first += 1_000) {
+            add(first, 1_000);
+            List<SourceEntry> batch = this.source.take("orders", "b" + first, 1_000);
+            this.source.settle("orders",
+                    batch.stream().map((entry) -> Settlement.unreadable(entry.id(), "it is not JSON")).toList());
+        }
+        assertThat(this.source.status("orders").unreadable()).isEqualTo(number);
+
+        this.source.reopen("orders", () -> false);
+
+        assertThat(this.source.status("orders").unreadable()).isZero();
+        assertThat(this.source.status("orders").unsettled()).isEqualTo(number);
     }
 
     @ParameterizedTest
@@ -237,6 +257,21 @@ class RedisSourceTests {
         this.redis.commands().zadd(SCHEDULED, DUE, message(100, 0));
         assertThat(this.source.take("orders", "later", 3)).extracting(SourceEntry::businessId)
             .containsExactly("order-100");
+    }
+
+    /** The mover of Rqueue takes periodic messages from the head meanwhile. */
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void messagesBehindPeriodicOnesThatAreGoneAreTaken(RedisBinary binary) {
+        start(binary, new RqueueSource());
+        this.redis.commands().zadd(SCHEDULED, DUE, message(1, 60_000));
+        this.redis.commands().zadd(SCHEDULED, DUE + 1, message(2, 0));
+        assertThat(this.source.take("orders", "b1", 2)).hasSize(1);
+
+        this.redis.commands().zrem(SCHEDULED, message(1, 60_000));
+        this.redis.commands().zadd(SCHEDULED, DUE + 2, message(3, 0));
+
+        assertThat(this.source.take("orders", "b2", 2)).extracting(SourceEntry::businessId).containsExactly("order-3");
     }
 
     @ParameterizedTest
