@@ -1,12 +1,18 @@
 package io.delayqueue.web.api;
 
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.LongSupplier;
 
+import io.delayqueue.DelayQueueException.Effect;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.admin.DeadLetterCauses;
 import io.delayqueue.admin.DelayQueueInspector;
 
@@ -14,25 +20,43 @@ import io.delayqueue.admin.DelayQueueInspector;
  * Caches the groups of dead letters for some seconds, as each is a walk through thousands
  * of them. Concurrent requests for a queue share one walk, and its failure.
  * <p>
- * <strong>Threads.</strong> Any. The lock is not held during a walk, which takes place on
- * the thread of the first request.
+ * <strong>Threads.</strong> Those of requests, which wait a limited time, and two that
+ * walk, which end when idle. The lock is not held during a walk.
  */
 final class DeadLetterCauseCache {
 
     static final long MAX_AGE = TimeUnit.SECONDS.toNanos(5);
 
+    /** Stays below the timeout of the dashboard. */
+    static final Duration MAX_WAIT = Duration.ofSeconds(10);
+
     private static final int MAX_ENTRIES = 50;
+
+    private static final int THREADS = 2;
 
     private final DelayQueueInspector inspector;
 
     private final LongSupplier nanoTime;
 
+    private final Duration maxWait;
+
+    private final ThreadPoolExecutor walkers = new ThreadPoolExecutor(THREADS, THREADS, 10, TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(), DeadLetterCauseCache::newThread);
+
     /** The latest walks, the oldest first; guarded by this object. */
     private final Map<Key, Entry> entries = new LinkedHashMap<>();
 
-    DeadLetterCauseCache(DelayQueueInspector inspector, LongSupplier nanoTime) {
+    DeadLetterCauseCache(DelayQueueInspector inspector, LongSupplier nanoTime, Duration maxWait) {
         this.inspector = inspector;
         this.nanoTime = nanoTime;
+        this.maxWait = maxWait;
+        this.walkers.allowCoreThreadTimeOut(true);
+    }
+
+    private static Thread newThread(Runnable task) {
+        Thread thread = new Thread(task, "delayqueue-causes");
+        thread.setDaemon(true);
+        return thread;
     }
 
     DeadLetterCauses get(String queue, boolean byType) {
@@ -40,13 +64,21 @@ final class DeadLetterCauseCache {
         Entry mine = new Entry(new CompletableFuture<>(), this.nanoTime.getAsLong());
         Entry known = knownOr(key, mine);
         if (known == mine) {
-            walk(key, mine);
+            this.walkers.execute(() -> walk(key, mine));
         }
         try {
-            return known.causes().join();
+            return known.causes().get(this.maxWait.toNanos(), TimeUnit.NANOSECONDS);
         }
-        catch (CompletionException ex) {
-            throw (ex.getCause() instanceof RuntimeException failure) ? failure : ex;
+        catch (ExecutionException ex) {
+            throw (ex.getCause() instanceof RuntimeException failure) ? failure : new IllegalStateException(ex);
+        }
+        catch (TimeoutException ex) {
+            throw new StoreUnavailableException("The dead letters of queue '%s' could not be grouped within %d ms"
+                .formatted(queue, this.maxWait.toMillis()), Effect.NONE, ex);
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new StoreUnavailableException("Interrupted while dead letters were grouped", Effect.NONE, ex);
         }
     }
 

@@ -66,7 +66,8 @@ public final class DeadLetterRoutes {
         this.operations = operations;
         this.inspector = inspector;
         this.audit = audit;
-        this.causes = (inspector != null) ? new DeadLetterCauseCache(inspector, System::nanoTime) : null;
+        this.causes = (inspector != null)
+                ? new DeadLetterCauseCache(inspector, System::nanoTime, DeadLetterCauseCache.MAX_WAIT) : null;
     }
 
     public void addTo(RouteTable routes) {

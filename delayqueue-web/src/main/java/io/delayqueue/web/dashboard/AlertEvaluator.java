@@ -233,7 +233,9 @@ final class AlertEvaluator {
             return;
         }
         DeadLetterSample before = this.samples.peekFirst();
-        long grown = (before != null) ? queue.dead() - before.byQueue().getOrDefault(queue.queue(), 0L) : 0;
+        // A queue that could not be read then may have had them.
+        Long then = (before != null) ? before.byQueue().get(queue.queue()) : null;
+        long grown = (then != null) ? queue.dead() - then : 0;
         if (grown > 0) {
             alerts.add(new Alert(Severity.WARNING, "Dead letters are growing", queue.queue(),
                     "Dead letters: %d. Added within the last %d minutes: %d.".formatted(queue.dead(),
@@ -280,9 +282,7 @@ final class AlertEvaluator {
             return;
         }
         Map<String, Long> byQueue = new HashMap<>();
-        queues.stream()
-            .filter((queue) -> queue.dead() > 0)
-            .forEach((queue) -> byQueue.put(queue.queue(), queue.dead()));
+        queues.forEach((queue) -> byQueue.put(queue.queue(), queue.dead()));
         this.samples.addLast(new DeadLetterSample(nanos, byQueue));
     }
 

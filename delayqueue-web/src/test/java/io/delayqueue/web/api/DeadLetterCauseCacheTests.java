@@ -1,5 +1,6 @@
 package io.delayqueue.web.api;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,6 +18,7 @@ import io.delayqueue.admin.DelayQueueInspector;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 import static org.mockito.ArgumentMatchers.anyBoolean;
@@ -38,7 +40,8 @@ class DeadLetterCauseCacheTests {
 
     private final AtomicLong nanos = new AtomicLong(-7);
 
-    private final DeadLetterCauseCache cache = new DeadLetterCauseCache(this.inspector, this.nanos::get);
+    private final DeadLetterCauseCache cache = new DeadLetterCauseCache(this.inspector, this.nanos::get,
+            Duration.ofMinutes(1));
 
     private final CountDownLatch walking = new CountDownLatch(1);
 
@@ -100,6 +103,23 @@ class DeadLetterCauseCacheTests {
         assertThat(walk(QUEUE)).isEqualTo(1);
         this.nanos.addAndGet(1);
         assertThat(walk(QUEUE)).isEqualTo(2);
+    }
+
+    /** Or each retry of a page would occupy a thread of the container. */
+    @Test
+    void aRequestWaitsALimitedTime() throws Exception {
+        firstWalkWaits(7);
+        DeadLetterCauseCache impatient = new DeadLetterCauseCache(this.inspector, this.nanos::get,
+                Duration.ofMillis(1));
+
+        for (int i = 0; i < 3; i++) {
+            assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> impatient.get(QUEUE, false))
+                .withMessage("The dead letters of queue 'orders' could not be grouped within 1 ms");
+        }
+        this.walking.await();
+        this.goOn.countDown();
+
+        await().untilAsserted(() -> assertThat(impatient.get(QUEUE, false).examined()).isEqualTo(7));
     }
 
     /** Otherwise a caller who may not read causes would get the text of another. */

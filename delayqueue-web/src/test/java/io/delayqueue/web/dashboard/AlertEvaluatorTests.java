@@ -200,6 +200,17 @@ class AlertEvaluatorTests {
             .containsExactly(Severity.INFO);
     }
 
+    /** Its server was away when the sample was taken. */
+    @Test
+    void deadLettersOfAQueueThatCouldNotBeReadDoNotGrow() {
+        find(List.of(), List.of(), List.of(), after(Duration.ZERO, Duration.ZERO));
+
+        assertThat(find(List.of(queue(null, 0, 3000, false)), List.of(), List.of(),
+                after(Duration.ofMinutes(1), Duration.ZERO)))
+            .extracting(Alert::severity)
+            .containsExactly(Severity.INFO);
+    }
+
     @Test
     void alertsOfAClockJumpForTenMinutes() {
         QueueOverview well = queue(null, 0, 0, false);

@@ -94,6 +94,47 @@ class DashboardAddressTests {
         assertThat(browser.text()).contains("Message b", "for b").doesNotContain("for a");
     }
 
+    /** The user closes a question while its action runs, and asks another one. */
+    @Test
+    void showsTheFailureOfAClosedQuestionBesideTheNextOne() {
+        go("#/queues/invoices");
+        browser.click("main button", "Pause queue …");
+        browser
+            .run("""
+                    const real = window.fetch;
+                    window.fetch = (url, how) => how.method === 'PUT'
+                      ? new Promise((done, fail) => { window.refuse = () => fail(new TypeError('lost')); }) : real(url, how);""");
+        browser.click("dialog button", "Pause on every node");
+        browser.click("dialog button", "Close");
+        browser.click("main button", "Pause queue …");
+
+        browser.run("window.refuse()");
+
+        await().until(() -> String.valueOf(browser.run("return document.getElementById('result').textContent"))
+            .startsWith("Pause on every node: The application did not respond"));
+        assertThat(browser.find("dialog").getText()).contains("Pause queue invoices?", "Keep as it is")
+            .doesNotContain("did not respond");
+        browser.click("dialog button", "Keep as it is");
+    }
+
+    /** A list that stands still for a choice must not change. */
+    @Test
+    void requestsNothingWhileUpdatesArePaused() {
+        go("#/queues/invoices");
+        browser.awaitText("Pause queue …");
+        browser.run("document.dispatchEvent(new CustomEvent('dashboard:live', { detail: false }))");
+        browser.run("""
+                return new Promise((done) => setTimeout(() => {
+                  window.requests = 0;
+                  const real = window.fetch;
+                  window.fetch = (...all) => { window.requests++; return real(...all); };
+                  document.dispatchEvent(new Event('visibilitychange'));
+                  setTimeout(done, 2500);
+                }, 1000));""");
+
+        assertThat(browser.run("return window.requests")).isEqualTo(0L);
+    }
+
     /** Browsers refuse to fetch addresses relative to such an address. */
     @Test
     void opensWithAPasswordInItsAddress() {

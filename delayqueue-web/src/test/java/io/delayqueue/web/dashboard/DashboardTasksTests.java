@@ -200,6 +200,37 @@ class DashboardTasksTests {
         operations().deadLetters("receipts").purgeAll();
     }
 
+    /** The count takes long, and the user goes on to another page. */
+    @Test
+    void aCountOfDeadLettersWhosePageIsLeftOffersNothing() {
+        Shop.broken = true;
+        operations().send(DelayedMessage.builder("receipts", Map.of()).id("counted").delay(Duration.ZERO).build());
+        await().until(() -> operations().statistics("receipts").dead() > 0);
+        Shop.broken = false;
+        open("#/queues/receipts/dead-letters");
+        browser.awaitText("counted");
+        browser.run("""
+                const plain = window.fetch;
+                const resumed = new Promise((resolve) => { window.resume = resolve; });
+                window.fetch = async (url, how) => {
+                  if (String(url).includes('dead-letters/count')) {
+                    window.held = true;
+                    await resumed;
+                  }
+                  return plain(url, how);
+                };""");
+        browser.click("main button", "Purge: all matching …");
+        await().until(() -> Boolean.TRUE.equals(browser.run("return window.held")));
+        browser.click("header a", "Schedules");
+        await().until(() -> hash().equals("#/schedules"));
+
+        browser.run("resume()");
+
+        await().until(() -> "".equals(browser.run("return document.getElementById('result').textContent")));
+        assertThat(browser.run("return document.getElementById('dialog').open")).isEqualTo(false);
+        operations().deadLetters("receipts").purgeAll();
+    }
+
     @Test
     void aLinkShowsTheSameViewInAFreshTab() {
         send("reminders", "shared-1");
