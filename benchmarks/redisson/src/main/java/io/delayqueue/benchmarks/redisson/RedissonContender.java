@@ -41,6 +41,12 @@ final class RedissonContender implements Contender {
     private static final int BATCH = 100;
 
     /**
+     * Calls of a bulk send that wait for answers: with more, its time limit of three
+     * seconds is over.
+     */
+    private static final int MOST_PENDING = 10_000;
+
+    /**
      * The tick is half of the milliseconds beyond a full tenth of a second, and at least
      * 10 ms (ServiceManager.initTimer).
      */
@@ -95,8 +101,12 @@ final class RedissonContender implements Contender {
     @Override
     public void sendAll(String queue, List<Work> works) {
         RDelayedQueue<Work> target = delayed(queue);
-        List<CompletableFuture<Void>> answers = new ArrayList<>(works.size());
+        List<CompletableFuture<Void>> answers = new ArrayList<>(MOST_PENDING);
         for (Work work : works) {
+            if (answers.size() == MOST_PENDING) {
+                CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new)).join();
+                answers.clear();
+            }
             long delay = Math.max(0, work.dueMicros() / 1000 - System.currentTimeMillis());
             answers.add(target.offerAsync(work, delay, TimeUnit.MILLISECONDS).toCompletableFuture());
         }
