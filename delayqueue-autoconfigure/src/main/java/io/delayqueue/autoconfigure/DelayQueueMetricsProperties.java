@@ -13,8 +13,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param enabled Whether meters are registered if Micrometer is present.
  * @param interval Maximum age of the counts of messages before a scrape refreshes them.
- * @param maxQueues Number of queues with meters of their own, those with listeners
- * included, from which on further queues that this node only sends to share the tag value
+ * @param maxQueues Maximum number of queues with meters of their own, those with
+ * listeners included. Further queues that this node only sends to share the tag value
  * (other).
  */
 @ConfigurationProperties("delayqueue.metrics")

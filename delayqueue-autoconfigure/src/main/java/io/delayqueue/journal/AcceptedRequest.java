@@ -11,6 +11,13 @@ import org.jspecify.annotations.Nullable;
  * @param due the due time, in milliseconds since the epoch; {@code null} to keep that of
  * the row
  * @param nextCheck the delay until the sweep checks the message
+ * @param notBefore when it does so at the earliest, in milliseconds of the database's
+ * clock; 0 for no limit
  */
-record AcceptedRequest(long revision, @Nullable Long due, Duration nextCheck) {
+record AcceptedRequest(long revision, @Nullable Long due, Duration nextCheck, long notBefore) {
+
+    AcceptedRequest(long revision, @Nullable Long due, Duration nextCheck) {
+        this(revision, due, nextCheck, 0);
+    }
+
 }

@@ -130,8 +130,7 @@ public final class JournalDatabase {
     <T> T query(Supplier<T> query) {
         this.connections.acquireUninterruptibly();
         try {
-            return isInJpaTransaction() ? inNewTransaction(query)
-                    : Objects.requireNonNull(this.none.execute((status) -> query.get()));
+            return Objects.requireNonNull(this.none.execute((status) -> query.get()));
         }
         finally {
             this.connections.release();
@@ -157,7 +156,9 @@ public final class JournalDatabase {
      */
     private <T> T apart(Supplier<T> statements) {
         DataSource key = this.dataSource;
-        Object connection = isInJpaTransaction() ? TransactionSynchronizationManager.unbindResource(key) : null;
+        boolean jpa = TransactionSynchronizationManager.getResource(key) instanceof ConnectionHolder holder
+                && !holder.isSynchronizedWithTransaction();
+        Object connection = jpa ? TransactionSynchronizationManager.unbindResource(key) : null;
         try {
             return statements.get();
         }
@@ -166,11 +167,6 @@ public final class JournalDatabase {
                 TransactionSynchronizationManager.bindResource(key, connection);
             }
         }
-    }
-
-    private boolean isInJpaTransaction() {
-        return TransactionSynchronizationManager.getResource(this.dataSource) instanceof ConnectionHolder holder
-                && !holder.isSynchronizedWithTransaction();
     }
 
     /** Runs statements in a transaction of the journal's own that is rolled back. */

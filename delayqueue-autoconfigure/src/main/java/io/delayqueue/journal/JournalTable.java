@@ -323,12 +323,14 @@ final class JournalTable {
         if (!accepted.isEmpty()) {
             batch("""
                     UPDATE delayqueue_journal SET accepted = TRUE, operation = REPLACE(operation, 'O', 'S'), checks = 0,
-                      due_millis = COALESCE(:due, due_millis), due_relative = :relative, claimed_until = $now + :span
+                      due_millis = COALESCE(:due, due_millis), due_relative = :relative,
+                      claimed_until = GREATEST($now + :span, :notBefore)
                     WHERE revision = :revision AND accepted = FALSE""",
                     accepted.stream()
                         .sorted(Comparator.comparingLong(AcceptedRequest::revision))
                         .map((row) -> parameters(row.revision()).addValue("due", row.due(), Types.BIGINT)
                             .addValue("relative", false)
+                            .addValue("notBefore", row.notBefore())
                             .addValue("span", row.nextCheck().toMillis()))
                         .toList());
         }

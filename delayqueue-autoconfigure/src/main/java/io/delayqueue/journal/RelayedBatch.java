@@ -161,11 +161,14 @@ final class RelayedBatch {
         QueueName queue = row.request().queue();
         long due = before.stream().mapToLong((cancelled) -> dueOf(cancelled)).max().orElse(0);
         Duration check = this.offers.nextCheck(queue, due).plus(CANCEL_MEMORY);
-        // An earlier cancel may have to be kept for longer than this one.
-        before.stream()
-            .filter((cancelled) -> cancelled.request().message() != null)
-            .forEach((cancelled) -> this.deleted.add(cancelled.revision()));
-        this.accepted.add(new AcceptedRequest(row.revision(), null, check));
+        before.forEach((cancelled) -> this.deleted.add(cancelled.revision()));
+        // Kept for as long as the earlier cancel that it replaces.
+        long kept = before.stream()
+            .filter((cancelled) -> cancelled.request().message() == null)
+            .mapToLong(JournalRow::nextCheck)
+            .max()
+            .orElse(0);
+        this.accepted.add(new AcceptedRequest(row.revision(), null, check, kept));
     }
 
     private long dueOf(JournalRow row) {

@@ -155,8 +155,7 @@ public final class RedisMessageStore implements MessageStore {
     private CompletableFuture<List<SendResult>> scheduleEach(PartitionTarget target, List<NewMessage> messages,
             @Nullable Duration limit) {
         byte[][] arguments = ScriptArguments.ofSchedule(target, messages, false);
-        return this.redis
-            .schedule(limit, target.partition(), haveWindows(messages), messages.get(0).revision() != 0, arguments)
+        return this.redis.schedule(limit, target.partition(), messages, arguments)
             .thenApply((reply) -> toResults(target, messages, reply, RedisMessageStore::toResult));
     }
 
@@ -164,15 +163,10 @@ public final class RedisMessageStore implements MessageStore {
     public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget target,
             List<NewMessage> messages) {
         byte[][] arguments = ScriptArguments.ofSchedule(target, messages, true);
-        return this.redis
-            .schedule(null, target.partition(), haveWindows(messages), messages.get(0).revision() != 0, arguments)
+        return this.redis.schedule(null, target.partition(), messages, arguments)
             .thenApply(
                     (reply) -> toResults(target, messages, reply, (at, message, outcome, due) -> (outcome == NOT_HELD)
                             ? Optional.empty() : Optional.of(toResult(at, message, outcome, due))));
-    }
-
-    private static boolean haveWindows(List<NewMessage> messages) {
-        return messages.stream().anyMatch((message) -> message.duplicateWindow() != null);
     }
 
     private <T> List<T> toResults(PartitionTarget target, List<NewMessage> messages, List<Object> reply, Sent<T> form) {

@@ -23,6 +23,7 @@ import io.delayqueue.redis.script.SlowCallLog;
 import io.delayqueue.redis.script.TimedScriptRunner;
 import io.delayqueue.store.LogExecutor;
 import io.delayqueue.store.MessageEventRecorderFactory;
+import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 
 import org.jspecify.annotations.Nullable;
@@ -265,17 +266,17 @@ public final class RedisScriptExecutor implements AutoCloseable {
     }
 
     /**
-     * Runs the script that stores any messages.
+     * Runs the script that stores any messages. Those that a journal keeps until they end
+     * need not wait for replicas.
      * @param limit {@code null} for the usual time limit
-     * @param windows whether some of them have duplicate windows
-     * @param recorded whether a journal keeps them until they end, so that the call need
-     * not wait for replicas
+     * @param messages either all have revisions or none
      */
-    CompletableFuture<List<Object>> schedule(@Nullable Duration limit, Partition partition, boolean windows,
-            boolean recorded, byte[]... arguments) {
+    CompletableFuture<List<Object>> schedule(@Nullable Duration limit, Partition partition, List<NewMessage> messages,
+            byte[]... arguments) {
         RedisKeys all = keysOf(partition);
+        boolean windows = messages.stream().anyMatch((message) -> message.duplicateWindow() != null);
         byte[][] keys = windows ? all.withDuplicates() : all.all();
-        return recorded ? this.runner.run(RedisScripts.SCHEDULE, keys, arguments)
+        return (messages.get(0).revision() != 0) ? this.runner.run(RedisScripts.SCHEDULE, keys, arguments)
                 : run(RedisScripts.SCHEDULE, keys, arguments, limit);
     }
 
