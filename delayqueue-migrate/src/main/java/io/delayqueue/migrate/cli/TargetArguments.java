@@ -38,8 +38,12 @@ final class TargetArguments {
         .map((name) -> "--spring.data.redis." + name)
         .toList();
 
-    private static final List<String> CREDENTIALS = List.of("--spring.data.redis.username",
-            "--spring.data.redis.password");
+    /** The properties whose values an address contains. */
+    private static final List<String> PARTS = Stream.of("username=", "password=", "database=")
+        .map((name) -> "--spring.data.redis." + name)
+        .toList();
+
+    private static final String NAMESPACE = "--delayqueue.namespace=";
 
     /** The user that Redis means if a client names none. */
     private static final String DEFAULT_USER = "default";
@@ -71,8 +75,8 @@ final class TargetArguments {
         // Arguments, as neither the environment nor a file of the working directory may
         // change the target.
         List<String> arguments = new ArrayList<>(this.properties);
-        if (this.namespace != null) {
-            arguments.add("--delayqueue.namespace=" + this.namespace);
+        if (!hasProperty(List.of(NAMESPACE))) {
+            arguments.add(NAMESPACE + ((this.namespace != null) ? this.namespace : "dq"));
         }
         String address = address(source);
         if (address != null) {
@@ -107,10 +111,19 @@ final class TargetArguments {
      */
     void check() {
         this.properties.forEach(TargetArguments::check);
-        if (this.url == null && !hasProperty(ADDRESSES) && hasProperty(CREDENTIALS)) {
-            throw new IllegalArgumentException(("%s have no effect on the Redis of --source-url: give --target-url and "
-                    + "%s, or --spring.data.redis.host as well")
-                .formatted(String.join(" and ", CREDENTIALS), PASSWORD));
+        boolean named = hasProperty(ADDRESSES);
+        if (named && this.url != null) {
+            throw new IllegalArgumentException(
+                    "--target-url and a property such as --spring.data.redis.host both name a Redis: give one of them");
+        }
+        if (!named && hasProperty(PARTS)) {
+            throw new IllegalArgumentException("--spring.data.redis.username, password and database have no effect on "
+                    + "a URL: give them in --target-url=redis://user:password@host:6379/database, or give "
+                    + "--spring.data.redis.host as well");
+        }
+        if (this.namespace != null && hasProperty(List.of(NAMESPACE))) {
+            throw new IllegalArgumentException(
+                    "--namespace and --delayqueue.namespace are both given: give one of them");
         }
     }
 
@@ -161,14 +174,13 @@ final class TargetArguments {
     }
 
     private static @Nullable String userInfo(RedisURI uri, @Nullable String user, @Nullable String password) {
-        if (password != null) {
-            return ((user != null) ? user : DEFAULT_USER) + ":" + password;
-        }
         RedisCredentials inUrl = uri.getCredentialsProvider().resolveCredentials().block();
-        if (inUrl == null || !inUrl.hasPassword()) {
-            return null;
+        String named = (user != null) ? user
+                : (inUrl != null && inUrl.hasUsername()) ? inUrl.getUsername() : DEFAULT_USER;
+        if (password != null) {
+            return named + ":" + password;
         }
-        return (inUrl.hasUsername() ? inUrl.getUsername() : DEFAULT_USER) + ":" + new String(inUrl.getPassword());
+        return (inUrl != null && inUrl.hasPassword()) ? named + ":" + new String(inUrl.getPassword()) : null;
     }
 
     /**
