@@ -29,6 +29,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProp
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationEventPublisher;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -123,8 +124,8 @@ public final class DelayQueueTesterAutoConfiguration {
         @Bean
         RedisTestNamespace delayQueueTestNamespace(
                 @Qualifier(DelayQueueAutoConfiguration.REDIS_TEMPLATE) RedisTemplate<String, byte[]> template,
-                DelayQueueProperties properties, DelayQueueTesterProperties tester) {
-            return new RedisTestNamespace(template.getRequiredConnectionFactory(), properties.namespace(),
+                DelayQueueProperties properties, DelayQueueTesterProperties tester, ApplicationContext context) {
+            return new RedisTestNamespace(context, template.getRequiredConnectionFactory(), properties.namespace(),
                     tester.namespace() == null, properties.commandTimeout());
         }
 

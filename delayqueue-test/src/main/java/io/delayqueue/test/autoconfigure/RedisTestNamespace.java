@@ -13,6 +13,7 @@ import io.delayqueue.test.TestNamespace;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.context.event.ContextClosedEvent;
@@ -27,9 +28,9 @@ import org.springframework.data.redis.core.types.Expiration;
 
 /**
  * Empties a namespace in Redis, and reserves it for one tester by a key. Another tester
- * may use the namespace once this context is paused or closed. The namespace of a context
- * that has generated its name is removed when the context is closed, as no other one will
- * use it.
+ * may use the namespace once this context is paused or closed. A generated namespace,
+ * which no other context will use, is removed when its context is closed; that of a
+ * paused one remains, as its connections are stopped.
  * <p>
  * <strong>Threads.</strong> That of the test; those that stop and close the context.
  */
@@ -49,6 +50,8 @@ final class RedisTestNamespace implements TestNamespace, SmartLifecycle, Applica
 
     private final String namespace;
 
+    private final ApplicationContext context;
+
     private final boolean generated;
 
     private final Duration stopTimeout;
@@ -63,10 +66,13 @@ final class RedisTestNamespace implements TestNamespace, SmartLifecycle, Applica
 
     /**
      * Creates a namespace.
+     * @param context the context whose tester uses it
      * @param generated whether the name is that of this context alone
      * @param stopTimeout how long a stop waits for Redis, which may have ended before
      */
-    RedisTestNamespace(RedisConnectionFactory connections, String namespace, boolean generated, Duration stopTimeout) {
+    RedisTestNamespace(ApplicationContext context, RedisConnectionFactory connections, String namespace,
+            boolean generated, Duration stopTimeout) {
+        this.context = context;
         this.connections = connections;
         this.namespace = namespace;
         this.generated = generated;
@@ -142,7 +148,8 @@ final class RedisTestNamespace implements TestNamespace, SmartLifecycle, Applica
     /** Notes that the context will not start again. */
     @Override
     public void onApplicationEvent(ContextClosedEvent event) {
-        this.closing = true;
+        // Those of child contexts come here as well.
+        this.closing |= event.getApplicationContext() == this.context;
     }
 
     /** Releases the namespace; removes it if no other context can use it. */

@@ -12,6 +12,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.event.ContextClosedEvent;
+import org.springframework.context.support.StaticApplicationContext;
 import org.springframework.data.redis.connection.RedisConnection;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
@@ -81,8 +83,10 @@ class RedisTestNamespaceTests {
         try (AnnotationConfigApplicationContext context = context("generated", true)) {
             context.getBean(RedisTestNamespace.class).clear();
             set("generated:{orders}:partitions");
+            context.publishEvent(new ContextClosedEvent(new StaticApplicationContext()));
             context.stop();
-            assertThat(keys("generated:*")).as("a pause").containsExactly("generated:{orders}:partitions");
+            assertThat(keys("generated:*")).as("the end of a child, and a pause")
+                .containsExactly("generated:{orders}:partitions");
             context.start();
             context.getBean(RedisTestNamespace.class).clear();
         }
@@ -98,13 +102,14 @@ class RedisTestNamespaceTests {
         LettuceConnectionFactory closed = new LettuceConnectionFactory("127.0.0.1", this.connections.getPort());
         context.registerBean(LettuceConnectionFactory.class, () -> closed);
         context.registerBean(RedisTestNamespace.class,
-                () -> new RedisTestNamespace(closed, name, generated, Duration.ofSeconds(30)));
+                () -> new RedisTestNamespace(context, closed, name, generated, Duration.ofSeconds(30)));
         context.refresh();
         return context;
     }
 
     private RedisTestNamespace namespace(String name, boolean generated) {
-        return new RedisTestNamespace(this.connections, name, generated, Duration.ofSeconds(30));
+        return new RedisTestNamespace(new StaticApplicationContext(), this.connections, name, generated,
+                Duration.ofSeconds(30));
     }
 
     private void set(String key) {
