@@ -9,6 +9,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 import io.delayqueue.DelayQueueException.Effect;
@@ -61,10 +62,10 @@ final class DeadLetterCauseCache {
 
     DeadLetterCauses get(String queue, boolean byType) {
         Key key = new Key(queue, byType);
-        Entry mine = new Entry(new CompletableFuture<>(), this.nanoTime.getAsLong());
+        Entry mine = new Entry(new CompletableFuture<>(), new AtomicLong(this.nanoTime.getAsLong()));
         Entry known = knownOr(key, mine);
         if (known == mine) {
-            this.walkers.execute(() -> walk(key, mine));
+            begin(key, mine);
         }
         try {
             return known.causes().get(this.maxWait.toNanos(), TimeUnit.NANOSECONDS);
@@ -82,9 +83,18 @@ final class DeadLetterCauseCache {
         }
     }
 
+    private void begin(Key key, Entry mine) {
+        try {
+            this.walkers.execute(() -> walk(key, mine));
+        }
+        catch (Throwable ex) {
+            failed(key, mine, ex); // or requests would wait for it
+        }
+    }
+
     private synchronized Entry knownOr(Key key, Entry mine) {
         Entry known = this.entries.get(key);
-        if (known != null && (!known.causes().isDone() || mine.at() - known.at() < MAX_AGE)) {
+        if (known != null && (!known.causes().isDone() || mine.since().get() - known.since().get() < MAX_AGE)) {
             return known;
         }
         this.entries.remove(key);
@@ -97,14 +107,20 @@ final class DeadLetterCauseCache {
 
     private void walk(Key key, Entry mine) {
         try {
-            mine.causes().complete(this.inspector.deadLetterCauses(key.queue(), key.byType()));
+            DeadLetterCauses causes = this.inspector.deadLetterCauses(key.queue(), key.byType());
+            mine.since().set(this.nanoTime.getAsLong());
+            mine.causes().complete(causes);
         }
-        catch (RuntimeException | Error ex) {
-            synchronized (this) {
-                this.entries.remove(key, mine);
-            }
-            mine.causes().completeExceptionally(ex);
+        catch (Throwable ex) {
+            failed(key, mine, ex);
         }
+    }
+
+    private void failed(Key key, Entry mine, Throwable failure) {
+        synchronized (this) {
+            this.entries.remove(key, mine);
+        }
+        mine.causes().completeExceptionally(failure);
     }
 
     /** Forgets a queue whose dead letters were changed here. */
@@ -115,8 +131,11 @@ final class DeadLetterCauseCache {
     private record Key(String queue, boolean byType) {
     }
 
-    /** Holds the result of a walk, complete when it has ended, and when it began. */
-    private record Entry(CompletableFuture<DeadLetterCauses> causes, long at) {
+    /**
+     * Holds the result of a walk, complete when it has ended, and since when: before
+     * that, when it began.
+     */
+    private record Entry(CompletableFuture<DeadLetterCauses> causes, AtomicLong since) {
     }
 
 }

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -232,10 +233,13 @@ final class AlertEvaluator {
         if (queue.dead() == 0) {
             return;
         }
-        DeadLetterSample before = this.samples.peekFirst();
-        // A queue that could not be read then may have had them.
-        Long then = (before != null) ? before.byQueue().get(queue.queue()) : null;
-        long grown = (then != null) ? queue.dead() - then : 0;
+        // A queue that could not be read for a sample may have had them.
+        long grown = this.samples.stream()
+            .map((sample) -> sample.byQueue().get(queue.queue()))
+            .filter(Objects::nonNull)
+            .findFirst()
+            .map((then) -> queue.dead() - then)
+            .orElse(0L);
         if (grown > 0) {
             alerts.add(new Alert(Severity.WARNING, "Dead letters are growing", queue.queue(),
                     "Dead letters: %d. Added within the last %d minutes: %d.".formatted(queue.dead(),

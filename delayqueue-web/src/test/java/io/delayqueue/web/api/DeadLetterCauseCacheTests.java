@@ -231,7 +231,7 @@ class DeadLetterCauseCacheTests {
     private record Request(Thread thread, CompletableFuture<DeadLetterCauses> result) {
 
         boolean waits() {
-            return this.thread.getState() == Thread.State.WAITING;
+            return this.thread.getState() == Thread.State.TIMED_WAITING;
         }
 
     }

@@ -6,7 +6,7 @@ import { count, moment, named, plural, shown } from './format.js';
 import { ask, changed, exists, may, queuePath, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, noQueue, time, title } from './frame.js';
-import { confirm, show } from './dialog.js';
+import { confirm, hideCount, show } from './dialog.js';
 import { content, facts } from './message.js';
 import { copying } from './copy.js';
 import { FIRST_PAGE, openPage, pageSize, pagesOf, turning } from './pages.js';
@@ -44,7 +44,13 @@ export async function loadDeadLetters(route) {
   try {
     const [deadLetters, causes] = await Promise.all([
       findDeadLetters(route.queue, view.filter, view.pages.cursor),
-      ask('GET', `${queuePath(route.queue)}/dead-letters/causes`),
+      // Grouping takes long, and the list does not need it.
+      ask('GET', `${queuePath(route.queue)}/dead-letters/causes`).catch((failure) => {
+        if (failure.rejected) {
+          throw failure;
+        }
+        return view.causes;
+      }),
     ]);
     if (state.page === view && view.address === address) {
       Object.assign(view, { deadLetters, causes, gone: false });
@@ -190,7 +196,7 @@ async function askAll(queue, doing, filter = state.page.filter) {
   try {
     const { matched: number, deadLetteredBefore } = await runSteps(queue, 'count', filter, isShown);
     if (!isShown()) {
-      show('');
+      hideCount();
       return;
     }
     if (number === 0) {

@@ -16,6 +16,24 @@ export function show(text) {
   show.timer = setTimeout(() => place.classList.remove('there'), 10_000);
 }
 
+/** Hides the progress of a count that is not wanted any more, but no result. */
+export function hideCount() {
+  if (document.getElementById('result').textContent.startsWith('Counting')) {
+    show('');
+  }
+}
+
+/** Ends the question of a closed dialog. Its event may come after the next question was asked. */
+function end() {
+  const ended = current;
+  current = null;
+  if (ended) {
+    ended.stopped = true;
+    render(nothing, dialog());
+    (ended.opener?.isConnected ? ended.opener : document.querySelector('h1'))?.focus();
+  }
+}
+
 /**
  * Asks for confirmation, then runs the action. The dialog stays open and shows a failure; if the user has closed it, its result
  * or failure is shown beside the page. Does nothing while another question is open.
@@ -26,12 +44,11 @@ export function confirm(question) {
   if (dialog().open) {
     return;
   }
-  const opener = document.activeElement;
-  const shown = { busy: false };
+  end();
+  const shown = { busy: false, stopped: false, opener: document.activeElement };
   current = shown;
   let failure = null;
   let progress = null;
-  let stopped = false;
 
   const draw = () => current === shown && render(html`
     <form method="dialog" @submit=${submit}>
@@ -62,7 +79,7 @@ export function confirm(question) {
       const result = await question.act(form, (text) => {
         progress = text;
         draw();
-        return !stopped;
+        return !shown.stopped;
       });
       if (current === shown) {
         close();
@@ -82,12 +99,11 @@ export function confirm(question) {
     }
   };
 
-  dialog().addEventListener('close', () => {
-    stopped = true;
-    current = null;
-    render(nothing, dialog());
-    (opener?.isConnected ? opener : document.querySelector('h1'))?.focus();
-  }, { once: true });
+  dialog().onclose = () => {
+    if (!dialog().open) {
+      end();
+    }
+  };
   draw();
   dialog().showModal();
 }

@@ -21,7 +21,8 @@ function since(iso) {
 /** Renders what changes each second, outside the alert, so that screen readers do not read all of it again. */
 function asOf(begin) {
   const latest = state.history.at(-1);
-  return html`<p class="asof">For ${countdown(begin, Date.now()).replace(' ago', '')} now. ${isStale() && latest
+  const lasting = countdown(begin, Date.now());
+  return html`<p class="asof">${lasting.endsWith(' ago') ? `For ${lasting.replace(' ago', '')} so far. ` : nothing}${isStale() && latest
     ? `The data below is as of ${moment(new Date(latest.at).toISOString())}. ` : nothing}This page retries automatically.</p>`;
 }
 

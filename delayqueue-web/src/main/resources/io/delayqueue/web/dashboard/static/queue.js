@@ -6,7 +6,7 @@ import { clock, count, countdown, duration, named, plural } from './format.js';
 import { ask, changed, HISTORY, may, now, queuePath, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, noQueue, time, title } from './frame.js';
-import { confirm, show } from './dialog.js';
+import { confirm, hideCount, show } from './dialog.js';
 import { follow } from './throughput.js';
 import { throughputNote, throughputPlots, linePlot } from './history.js';
 import { strip } from './plots.js';
@@ -219,7 +219,7 @@ async function askAll(queue, doing) {
       cursor = some.nextCursor;
     } while (cursor && ids.length < MOST && isShown());
     if (!isShown()) {
-      show('');
+      hideCount();
       return;
     }
     show(cursor ? `More than ${count(MOST)} match; these are the first` : '');
