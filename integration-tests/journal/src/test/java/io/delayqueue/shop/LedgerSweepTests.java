@@ -71,6 +71,8 @@ class LedgerSweepTests {
         await().untilAsserted(() -> assertThat(checks("paused")).isPositive());
         this.shop.makeOverdue();
         await().untilAsserted(() -> assertThat(List.of(checks("paused"), checks("others"))).allMatch((n) -> n > 1));
+        // An answer may be on its way.
+        await().untilAsserted(() -> assertThat(this.shop.swept()).isEqualTo(checks("others")));
         this.shop.reconciler().stop();
         // The recovery at the start may restore the paused message, so its absence proves
         // nothing.
