@@ -268,8 +268,8 @@ final class MemoryMessage {
     }
 
     /**
-     * Returns a due time, but not after its expiry: a message that cannot be handled any
-     * more must not keep its group and its id until then.
+     * Returns a due time, at most the expiry, so that an expired message releases its
+     * group and its id.
      * @param now in microseconds
      */
     long untilExpiry(long due, long now) {

@@ -24,8 +24,7 @@ local function due_time(spec, now)
   return math.max(now_ms, tonumber(spec))
 end
 
--- Returns `due`, but not after `expiry`, ms: a message that cannot be handled any more must not keep
--- its group and its id until then.
+-- Returns `due`, at most `expiry`, ms, so that an expired message releases its group and its id.
 local function until_expiry(due, expiry, now)
   return expiry > 0 and math.min(due, math.max(expiry, math.ceil(now / 1000))) or due
 end

@@ -195,6 +195,33 @@ public final class Browser implements AutoCloseable {
         return this.driver.executeScript(LOAD + script, arguments);
     }
 
+    /**
+     * Holds the requests for whose {@code url} an expression is true, until
+     * {@link #resumeRequests}.
+     */
+    public void holdRequests(String expression) {
+        run("""
+                const plain = window.fetch;
+                const resumed = new Promise((resolve) => { window.resume = resolve; });
+                window.fetch = async (address, how) => {
+                  const url = new URL(address);
+                  if (%s) {
+                    window.held = true;
+                    await resumed;
+                  }
+                  return plain(address, how);
+                };""".formatted(expression));
+    }
+
+    /** Waits until a request is held. */
+    public void awaitHeldRequest() {
+        await().until(() -> Boolean.TRUE.equals(run("return window.held")));
+    }
+
+    public void resumeRequests() {
+        run("window.resume()");
+    }
+
     /** Returns the browser's complaints, for instance of a blocked script. */
     public List<String> complaints() {
         return this.driver.manage().logs().get(LogType.BROWSER).getAll().stream().map(Object::toString).toList();

@@ -307,7 +307,7 @@ final class AlertEvaluator {
         return words.isEmpty() ? "0 s" : words;
     }
 
-    /** Holds the number of dead letters at a time, of the queues that had some. */
+    /** Holds the number of dead letters at a time, of the queues that were read. */
     private record DeadLetterSample(long nanos, Map<String, Long> byQueue) {
     }
 

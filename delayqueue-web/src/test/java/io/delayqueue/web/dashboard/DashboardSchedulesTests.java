@@ -190,7 +190,7 @@ class DashboardSchedulesTests {
         browser.find("section input[type=search]").sendKeys(Keys.BACK_SPACE.toString().repeat(9));
         await().until(() -> hash().equals("#/queues/reports/schedules"));
 
-        browser.run("resume()");
+        browser.resumeRequests();
 
         browser.awaitText("Remove: 110 schedules of queue reports?");
         browser.click("dialog button", "Remove: 110 schedules");
@@ -204,7 +204,7 @@ class DashboardSchedulesTests {
         browser.click("header a", "Schedules");
         await().until(() -> hash().equals("#/schedules"));
 
-        browser.run("resume()");
+        browser.resumeRequests();
 
         await().until(() -> "".equals(browser.run("return document.getElementById('result').textContent")));
         assertThat(browser.run("return document.getElementById('dialog').open")).isEqualTo(false);
@@ -216,19 +216,9 @@ class DashboardSchedulesTests {
         put("reports", "other");
         open("#/queues/reports/schedules?filter=customer-");
         browser.awaitText("customer-049");
-        browser.run("""
-                const plain = window.fetch;
-                const resumed = new Promise((resolve) => { window.resume = resolve; });
-                window.fetch = async (url, how) => {
-                  const asked = new URL(url).searchParams;
-                  if (asked.get('limit') === '100' && !asked.has('cursor')) {
-                    window.held = true;
-                    await resumed;
-                  }
-                  return plain(url, how);
-                };""");
+        browser.holdRequests("url.searchParams.get('limit') === '100' && !url.searchParams.has('cursor')");
         browser.click("main button", "Remove: all matching …");
-        await().until(() -> Boolean.TRUE.equals(browser.run("return window.held")));
+        browser.awaitHeldRequest();
     }
 
     @Test

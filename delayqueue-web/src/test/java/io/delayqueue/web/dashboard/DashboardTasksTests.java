@@ -200,7 +200,7 @@ class DashboardTasksTests {
         operations().deadLetters("receipts").purgeAll();
     }
 
-    /** The count takes long, and the user goes on to another page. */
+    /** The count takes long, and the user opens another page meanwhile. */
     @Test
     void aCountOfDeadLettersWhosePageIsLeftOffersNothing() {
         Shop.broken = true;
@@ -209,22 +209,13 @@ class DashboardTasksTests {
         Shop.broken = false;
         open("#/queues/receipts/dead-letters");
         browser.awaitText("counted");
-        browser.run("""
-                const plain = window.fetch;
-                const resumed = new Promise((resolve) => { window.resume = resolve; });
-                window.fetch = async (url, how) => {
-                  if (String(url).includes('dead-letters/count')) {
-                    window.held = true;
-                    await resumed;
-                  }
-                  return plain(url, how);
-                };""");
+        browser.holdRequests("url.pathname.endsWith('/dead-letters/count')");
         browser.click("main button", "Purge: all matching …");
-        await().until(() -> Boolean.TRUE.equals(browser.run("return window.held")));
+        browser.awaitHeldRequest();
         browser.click("header a", "Schedules");
         await().until(() -> hash().equals("#/schedules"));
 
-        browser.run("resume()");
+        browser.resumeRequests();
 
         await().until(() -> "".equals(browser.run("return document.getElementById('result').textContent")));
         assertThat(browser.run("return document.getElementById('dialog').open")).isEqualTo(false);

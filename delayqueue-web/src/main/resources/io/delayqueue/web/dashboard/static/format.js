@@ -40,9 +40,6 @@ export function duration(millis) {
 
 /** Formats a duration of a definition with all of its units, such as 1 h 2 min 12.5 s. */
 export function exactDuration(millis) {
-  if (millis === null || millis === undefined) {
-    return '–';
-  }
   const parts = [];
   let rest = millis;
   for (const [unit, length] of UNITS) {
