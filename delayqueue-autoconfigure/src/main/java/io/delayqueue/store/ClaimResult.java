@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  * @param messages the messages now leased to the caller, by lane from the highest
  * priority, then by due time
  * @param now the store's time of the answer
- * @param nextAt when there may be more to claim: the earliest due time or lease end;
- * {@code null} if the queue is empty
+ * @param nextAt when there may be more to claim: the earliest due time or lease end, or
+ * any time that is not after {@code now} if due messages are left; {@code null} if the
+ * queue is empty
  * @param expired number of messages that were found expired and removed
  * @param deadLettered the dead letters that the claim added: for expired messages if the
  * policy is to dead-letter them, and for messages whose content was missing

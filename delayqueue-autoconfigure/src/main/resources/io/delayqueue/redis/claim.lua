@@ -43,8 +43,8 @@
 --
 -- Returns  { now, next_at, token, expired, refused, version, primary, n, id, due, id, due, ...,
 --            value, value, ... }
---          now: microseconds; next_at: ms, when there may be more, 0 if the queue is empty,
---          or paused without an end;
+--          now: microseconds; next_at: ms, when there may be more; if due messages are left, any
+--          time that is not after `now`; 0 if the queue is empty, or paused without an end;
 --          expired: how many were removed; refused: 1 if this user may not publish;
 --          version: of the partitions; a busy worker has no other way to learn of it;
 --          primary: 1 if the caller is the primary poller; n: how many messages there are, each
@@ -88,10 +88,15 @@ if first and tonumber(first) <= now then
   first = redis.call('ZRANGE', LEASED, '0', '0', 'WITHSCORES')[2]
 end
 
--- Where none of these exists, all messages are plain: in the normal lane, without expiry, and
--- never leased before.
+-- Which of the three exist. In `kinds` DETAILS counts one, and PRIORITIES two.
 local entries = redis.call('EXISTS', DETAILS, ATTEMPTS, PRIORITIES)
-local plain = entries == 0
+local kinds = entries > 0 and redis.call('EXISTS', DETAILS, PRIORITIES, PRIORITIES) or 0
+local detailed, prioritized, tried = kinds % 2 == 1, kinds > 1, entries > math.ceil(kinds / 2)
+
+-- The due messages are plain if they are in the normal lane, without expiry, and were never leased
+-- before: if no other lane holds any message, and no due message has an entry.
+local plain = not prioritized
+local normal_due -- where entries exist: the due messages of the normal lane, and their entries
 local deadline = now + tonumber(ARGV[2])
 local token, expired, n = '', 0, 0 -- n: how many are leased
 local polled, reply = {}, {} -- polled: lists of id, due, id, due and so on
@@ -102,8 +107,17 @@ local attempts, details, dead_lettered, returned, next_at
 -- before lanes are cleared, and both after a removal that takes nothing: so a missing right
 -- removes no message from its lane, and a full Redis accepts the writes.
 if plain and not paused then
-  local due = redis.call('ZRANGE', SCHEDULED, '-inf', now_ms, 'BYSCORE', 'LIMIT', 0, limit, 'WITHSCORES')
+  local due = redis.call('ZRANGE', SCHEDULED, '-inf', now_ms, 'BYSCORE', 'LIMIT', '0', ARGV[1], 'WITHSCORES')
   local most, bytes = #due / 2, 0
+  if entries > 0 and most > 0 then
+    local ids = {}
+    for i = 1, most do ids[i] = due[2 * i - 1] end
+    local all_attempts = tried and redis.call('HMGET', ATTEMPTS, unpack(ids)) or {}
+    local all_details = detailed and redis.call('HMGET', DETAILS, unpack(ids)) or {}
+    for i = 1, most do plain = plain and not (all_attempts[i] or all_details[i]) end
+    normal_due = { due, all_attempts, all_details }
+    if not plain then most = 0 end
+  end
   if most > 0 then reply, polled = { 0, 0, 0, 0, 0, 0, 0, 0, unpack(due) }, { due } end
   for i = 1, most do
     if bytes > BYTES then break end
@@ -126,9 +140,9 @@ if plain and not paused then
     token = to_digits(deadline)
     local leases = { unpack(due, 1, 2 * n) }
     for i = 1, 2 * n, 2 do leases[i], leases[i + 1] = token, due[i] end
-    redis.call('ZREMRANGEBYRANK', SCHEDULED, 1, 0)
+    redis.call('ZREMRANGEBYRANK', SCHEDULED, '1', '0')
     redis.call('ZADD', LEASED, unpack(leases))
-    redis.call('ZREMRANGEBYRANK', SCHEDULED, 0, n - 1)
+    redis.call('ZREMRANGEBYRANK', SCHEDULED, '0', n - 1)
   end
 end
 
@@ -136,9 +150,6 @@ if plain and not paused then
   next_at = redis.call('ZRANGE', SCHEDULED, '0', '0', 'WITHSCORES')[2]
   next_at = next_at and math.ceil(tonumber(next_at))
 elseif not paused then
-  -- Which of them exist, in one command. The rest of `entries` is ATTEMPTS.
-  local kinds = redis.call('EXISTS', DETAILS, PRIORITIES, PRIORITIES)
-  local detailed, prioritized, tried = kinds % 2 == 1, kinds > 1, entries > math.ceil(kinds / 2)
   local ends, latest, removed, bytes = to_digits(deadline), deadline, 0, 0
   local taken, values, listed = {}, {}, false
   attempts, details, returned = {}, {}, {}
@@ -148,9 +159,11 @@ elseif not paused then
   -- due times.
   local function take(key, from, offset)
     local room = math.min(limit - n, REMOVALS - removed)
-    local due = redis.call('ZRANGE', key, from, offset + now_ms, 'BYSCORE', 'LIMIT', 0, room, 'WITHSCORES')
+    local due, all_attempts, all_details = unpack(normal_due or {})
+    normal_due = nil
+    due = due or redis.call('ZRANGE', key, from, offset + now_ms, 'BYSCORE', 'LIMIT', '0', room, 'WITHSCORES')
     if not due[1] then return end
-    local ids, contents, gone, first_new = {}, {}, {}, n + 1
+    local ids, contents, gone = {}, {}, {}
     for i = 1, #due / 2 do
       if bytes > BYTES then break end
       ids[i] = due[2 * i - 1]
@@ -161,28 +174,28 @@ elseif not paused then
       bytes = bytes + #(contents[i] or '')
     end
     polled[#polled + 1] = due
-    local all_attempts = tried and redis.call('HMGET', ATTEMPTS, unpack(ids)) or {}
-    local all_details = detailed and redis.call('HMGET', DETAILS, unpack(ids)) or {}
-    local leases, leased = {}, {}
+    all_attempts = all_attempts or tried and redis.call('HMGET', ATTEMPTS, unpack(ids)) or {}
+    all_details = all_details or detailed and redis.call('HMGET', DETAILS, unpack(ids)) or {}
+    local leases, leased, m = {}, {}, 0
     for i, id in ipairs(ids) do
-      local entry, detail = all_attempts[i] or '', all_details[i] or ''
-      local expiry = detail ~= '' and tonumber(string.match(detail, ':(%d+):')) or 0
-      if entry ~= '' then returned[id] = true end
-      if not contents[i] or expiry > 0 and expiry <= now_ms then
+      local content, entry, detail = contents[i], all_attempts[i], all_details[i]
+      local expiry = detail and tonumber(string.match(detail, ':(%d+):')) or 0
+      if entry then returned[id] = true end
+      if not content or expiry > 0 and expiry <= now_ms then
         gone[#gone + 1] = i
       else
-        if entry ~= '' then
+        if entry then
           latest = math.max(latest, (tonumber(string.match(entry, ':%a:(%d+):')) or 0) + 1)
         end
-        listed = listed or entry ~= '' or detail ~= ''
-        n = n + 1
-        values[n], attempts[n], details[n] = contents[i], entry, detail
+        listed = listed or entry or detail
+        n, m = n + 1, m + 1
+        values[n], attempts[n], details[n] = content, entry or '', detail or ''
         taken[2 * n - 1], taken[2 * n] = id, due[2 * i]
-        leases[#leases + 1], leases[#leases + 2], leased[#leased + 1] = ends, id, id
+        leases[2 * m - 1], leases[2 * m], leased[m] = ends, id, id
       end
     end
     redis.call('ZREM', key, PROBE)
-    if n >= first_new then
+    if m > 0 then
       redis.call('ZADD', LEASED, unpack(leases))
       redis.call('ZREM', key, unpack(leased))
     end
@@ -219,7 +232,7 @@ elseif not paused then
     next_at = nil
     repeat
       local head = prioritized
-        and redis.call('ZRANGE', PRIORITIES, from, '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')[2]
+        and redis.call('ZRANGE', PRIORITIES, from, '+inf', 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')[2]
       local lane = head and math.max(0, math.min(8, math.floor(head / LANE))) or 9
       if lane > 4 and not normal then
         normal = true
@@ -238,7 +251,8 @@ elseif not paused then
           if lane == 8 then lane = 9 end
         end
       end
-    until lane == 9 and normal or removed > before
+      local behind = next_at and next_at <= now_ms and not has_room() -- other lanes need not be read
+    until lane == 9 and normal or removed > before or behind
   until removed == before
   if n > 0 then token = to_digits(latest) end
   if latest ~= deadline then
