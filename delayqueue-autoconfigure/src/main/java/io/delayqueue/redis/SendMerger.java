@@ -26,7 +26,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Merges concurrent sends to a partition into calls of many messages. While
  * {@value #MAX_CALLS} calls are pending, further sends wait, and the next answer sends
- * all of them in one call. So a single sender, and a few, never wait for each other.
+ * all of them in one call. So a single sender, and a few, do not wait for each other.
+ * While calls have several messages on average, only {@value #MAX_LARGE_CALLS} are
+ * pending, as the fixed cost of a call is shared by more messages then; unless a full
+ * call waits.
  * <p>
  * Accepts only messages with generated ids and without group, whose order does not matter
  * and which no version of the layout concerns. Each message has its own result, its own
@@ -41,6 +44,9 @@ final class SendMerger {
 
     /** Calls of one partition that are pending before sends wait. */
     static final int MAX_CALLS = 4;
+
+    /** The same while many threads send. */
+    static final int MAX_LARGE_CALLS = 2;
 
     /** Bounds the work of one call, because it blocks other calls of the store. */
     static final int MAX_BYTES = 1 << 20;
@@ -83,8 +89,8 @@ final class SendMerger {
             lane = this.lanes.computeIfAbsent(target.partition(), (partition) -> new Lane());
         }
         Member member = new Member(target, message, this.nanoTime.getAsLong());
-        if (lane.begin(member)) {
-            send(lane, List.of(member));
+        if (lane.add(member)) {
+            send(lane, take(lane));
         }
         return member.answer();
     }
@@ -127,10 +133,15 @@ final class SendMerger {
         }
     }
 
-    /** Returns the messages of the next call; none if none wait, which ends a call. */
+    /** Returns the messages of the next call; none if a call ends without another one. */
     private List<Member> next(Lane lane) {
-        List<Member> late = new ArrayList<>();
-        List<Member> members = lane.next((member) -> left(member) < this.limit.toNanos() / LEAST_PART, late);
+        return lane.retire() ? List.of() : take(lane);
+    }
+
+    /** Returns the messages of a call, and fails those that have waited for too long. */
+    private List<Member> take(Lane lane) {
+        List<Member> late = new ArrayList<>(0);
+        List<Member> members = lane.take((member) -> left(member) < this.limit.toNanos() / LEAST_PART, late);
         late.forEach((member) -> member.answer()
             .completeExceptionally(new StoreUnavailableException(
                     ("Redis did not answer earlier calls to 'schedule' within %d ms, so this one was not sent; "
@@ -202,39 +213,72 @@ final class SendMerger {
             this(target, message, since, new CompletableFuture<>());
         }
 
+        int bytes() {
+            return this.message.envelope().length;
+        }
+
     }
 
     /** Holds the sends of a partition; guarded by itself. */
     private static final class Lane {
 
+        /** The most that a call counts in the average. */
+        private static final int LARGE = 8;
+
         private final Deque<Member> waiting = new ArrayDeque<>();
+
+        private long waitingBytes;
 
         private int calls;
 
-        /** Begins a call for the message, or lets it wait; returns whether it begins. */
-        synchronized boolean begin(Member member) {
-            if (this.calls < MAX_CALLS) {
-                this.calls++;
-                return true;
-            }
+        /** How many calls may be pending, unless a full one waits. */
+        private int mostCalls = MAX_CALLS;
+
+        /** The exponential average of the number of messages in a call. */
+        private double averageSize = 1;
+
+        /** Adds a message that waits; returns whether a call begins. */
+        synchronized boolean add(Member member) {
             this.waiting.add(member);
-            return false;
+            this.waitingBytes += member.bytes();
+            boolean begins = this.calls < most();
+            this.calls += begins ? 1 : 0;
+            return begins;
         }
 
-        /** Takes the messages of the next call, in the order in which they came. */
-        synchronized List<Member> next(Predicate<Member> isLate, List<Member> late) {
+        /**
+         * Ends a call if enough others are pending, whose answers send what waits;
+         * returns whether it has ended.
+         */
+        synchronized boolean retire() {
+            boolean retires = this.calls > most();
+            this.calls -= retires ? 1 : 0;
+            return retires;
+        }
+
+        private int most() {
+            boolean full = this.waiting.size() >= MessageStore.BATCH_LIMIT || this.waitingBytes >= MAX_BYTES;
+            return full ? MAX_CALLS : this.mostCalls;
+        }
+
+        /**
+         * Takes the messages of a call, in the order in which they came; ends the call if
+         * none wait.
+         */
+        synchronized List<Member> take(Predicate<Member> isLate, List<Member> late) {
             List<Member> members = new ArrayList<>();
             int bytes = 0;
             for (Member member = this.waiting.peek(); member != null; member = this.waiting.peek()) {
-                bytes += member.message().envelope().length;
+                bytes += member.bytes();
                 boolean full = members.size() == MessageStore.BATCH_LIMIT || (bytes > MAX_BYTES && !members.isEmpty());
                 if (full) {
                     break;
                 }
                 this.waiting.remove();
+                this.waitingBytes -= member.bytes();
                 if (isLate.test(member)) {
                     late.add(member);
-                    bytes -= member.message().envelope().length;
+                    bytes -= member.bytes();
                 }
                 else {
                     members.add(member);
@@ -243,7 +287,20 @@ final class SendMerger {
             if (members.isEmpty()) {
                 this.calls--;
             }
+            else {
+                recordCall(members.size());
+            }
             return members;
+        }
+
+        private void recordCall(int size) {
+            this.averageSize += (Math.min(size, LARGE) - this.averageSize) / LARGE;
+            if (this.averageSize >= 3) {
+                this.mostCalls = MAX_LARGE_CALLS;
+            }
+            else if (this.averageSize < 2) {
+                this.mostCalls = MAX_CALLS;
+            }
         }
 
     }

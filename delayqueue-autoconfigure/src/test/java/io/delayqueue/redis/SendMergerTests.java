@@ -153,6 +153,57 @@ class SendMergerTests {
     }
 
     @Test
+    void manySendersShareFewerCallsUntilFewSend() {
+        int next = sendAsMany();
+        assertThat(pending()).isEqualTo(SendMerger.MAX_LARGE_CALLS);
+
+        answerUntilNoneIsPending();
+        for (int i = 0; i < 100; i++) {
+            send(next, ++next);
+            answerAll();
+        }
+        send(next, next + SendMerger.MAX_CALLS);
+        assertThat(pending()).isEqualTo(SendMerger.MAX_CALLS);
+    }
+
+    /** Or the latency of the network would limit what a partition can store. */
+    @Test
+    void fullCallsAreAsManyAsBefore() {
+        int next = sendAsMany();
+
+        send(next, next + 300);
+
+        assertThat(pending()).isEqualTo(SendMerger.MAX_CALLS);
+        answerUntilNoneIsPending();
+    }
+
+    /** Sends more between two answers than few senders could; returns the next number. */
+    private int sendAsMany() {
+        int next = 0;
+        for (int i = 0; i < 100; i++) {
+            send(next, next + 8);
+            next += 8;
+            this.sent.stream().filter((call) -> !call.answer().isDone()).findFirst().orElseThrow().answered();
+        }
+        return next;
+    }
+
+    private void answerUntilNoneIsPending() {
+        while (pending() > 0) {
+            answerAll();
+        }
+        assertThat(this.answers).allMatch(CompletableFuture::isDone);
+    }
+
+    private void answerAll() {
+        List.copyOf(this.sent).stream().filter((call) -> !call.answer().isDone()).forEach(Sent::answered);
+    }
+
+    private long pending() {
+        return this.sent.stream().filter((call) -> !call.answer().isDone()).count();
+    }
+
+    @Test
     void aCallHasAHundredMessagesAtMost() {
         send(0, 260);
         this.sent.get(0).answered();
