@@ -74,6 +74,7 @@ class LedgerRowTests {
                 Named.of("CANCELLED", LedgerRowTests::cancelled),
                 Named.of("LEASED for a cancel", LedgerRowTests::cancelLeased),
                 Named.of("NOT_FOUND for a cancel", LedgerRowTests::cancelNotFound),
+                Named.of("NOT_FOUND for a repeated cancel", LedgerRowTests::cancelAgain),
                 Named.of("refused", LedgerRowTests::refused),
                 Named.of("a later accepted row", LedgerRowTests::superseded),
                 Named.of("a later accepted row, and another node has taken this one over",
@@ -262,9 +263,24 @@ class LedgerRowTests {
         assertThat(cancel()).isEqualTo(CancelResult.CANCELLED);
 
         awaitRows("C accepted");
-        long now = System.currentTimeMillis();
-        assertThat(nextCheck() - now).as("due time and an hour")
-            .isBetween(LATER.plusMinutes(55).toMillis(), LATER.plusMinutes(65).toMillis());
+        assertKeptUntilAnHourAfterTheDueTime();
+    }
+
+    /** A copy of the message that an older Redis has must not run. */
+    private void cancelAgain() {
+        cancelled();
+        long first = revision();
+
+        assertThat(cancel()).isEqualTo(CancelResult.NOT_FOUND);
+
+        await().untilAsserted(() -> assertThat(revision()).isGreaterThan(first));
+        awaitRows("C accepted");
+        assertKeptUntilAnHourAfterTheDueTime();
+    }
+
+    private void assertKeptUntilAnHourAfterTheDueTime() {
+        assertThat(nextCheck() - System.currentTimeMillis()).isBetween(LATER.plusMinutes(55).toMillis(),
+                LATER.plusMinutes(65).toMillis());
     }
 
     private void cancelLeased() {

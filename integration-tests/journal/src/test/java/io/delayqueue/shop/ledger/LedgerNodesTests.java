@@ -116,6 +116,21 @@ class LedgerNodesTests {
         }
     }
 
+    /**
+     * The database has the message. Without any replica, a send would fail, and its row
+     * would remain pending.
+     */
+    @Test
+    void aSendToALedgerDoesNotWaitForReplicas() {
+        this.shop = ShopApplication.start(redis, ShopDatabase.POSTGRESQL.url(),
+                "delayqueue.durability.wait-replicas=1");
+
+        assertThat(this.shop.queue().send(QUEUE, "1", "content", LATER).outcome()).isEqualTo(SendOutcome.SCHEDULED);
+
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(this.shop.accepted()).isOne());
+        assertThat(this.shop.queue().cancel(QUEUE, "1")).isEqualTo(CancelResult.CANCELLED);
+    }
+
     /** P1: consumers need neither the journal nor its database. */
     @EachDatabase
     void aConsumerWithoutTheJournalEndsMessages(ShopDatabase database) {
