@@ -130,7 +130,9 @@ function type(event) {
   view.typing = setTimeout(() => {
     view.typing = null;
     showQuery({ prefix: view.typed, ...FIRST_PAGE }, true);
+    changed();
   }, 300);
+  changed();
 }
 
 // ---- actions on messages
@@ -270,8 +272,9 @@ function actions(queue) {
   const chosen = [...view.chosen];
   const some = chosen.length > 0;
   const doings = view.listing === 'LEASED' ? ['cancel'] : ['cancel', 'now', 'reschedule'];
+  // While an id is typed, the messages that match are not those on the page yet.
   return html`<div class="bar" role="group" aria-label="Actions">
-    ${doings.map((doing) => html`<button type="button" class=${DOING[doing].danger ? 'risky' : nothing} @click=${() => some ? askMessages(queue, doing, chosen) : askAll(queue, doing)}>${DOING[doing].verb}${some
+    ${doings.map((doing) => html`<button type="button" class=${DOING[doing].danger ? 'risky' : nothing} ?disabled=${Boolean(view.typing)} @click=${() => some ? askMessages(queue, doing, chosen) : askAll(queue, doing)}>${DOING[doing].verb}${some
     ? ` (${count(chosen.length)})` : ': all matching'} …</button>`)}
   </div>`;
 }

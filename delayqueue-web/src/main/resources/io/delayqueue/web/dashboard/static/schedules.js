@@ -162,7 +162,9 @@ function type(event) {
   view.typing = setTimeout(() => {
     view.typing = null;
     showQuery({ filter: view.typed, ...FIRST_PAGE }, true);
+    changed();
   }, 300);
+  changed();
 }
 
 function filters(text) {
@@ -314,10 +316,11 @@ function actions(queue) {
     return nothing;
   }
   const chosen = [...state.page.chosen];
+  // While a filter is typed, the schedules that match are not those on the page yet.
   return html`<div class="bar" role="group" aria-label="Actions">
     ${Object.entries(DOING).map(([doing, how]) => html`<button type="button" ?disabled=${chosen.length === 0} @click=${() => askSchedules(queue, doing, chosen)}>${how.verb}${chosen.length > 0 ? ` (${count(chosen.length)})` : ''} …</button>`)}
     <span class="gap"></span>
-    ${Object.entries(DOING).filter(([, how]) => how.many).map(([doing, how]) => html`<button type="button" @click=${() => askAll(queue, doing)}>${how.verb}: all matching …</button>`)}
+    ${Object.entries(DOING).filter(([, how]) => how.many).map(([doing, how]) => html`<button type="button" ?disabled=${Boolean(state.page.typing)} @click=${() => askAll(queue, doing)}>${how.verb}: all matching …</button>`)}
   </div>`;
 }
 
