@@ -55,6 +55,10 @@ public final class Report {
             the cores.
             """;
 
+    private static final String BOTTLENECKS = """
+            The [bottlenecks](internals/performance-details.md#bottlenecks-behind-missed-goals) are explained behind the details.
+            """;
+
     private static final String DETAILS_HEAD = """
             # Performance in detail
 
@@ -117,7 +121,12 @@ public final class Report {
                 ## Goals that are not met
                 """);
         appendGoals(overview, (outcome) -> outcome.status() == Outcome.Status.NOT_MET);
-        overview.append("\n").append(new Template(this.results::read).fill(resource("bottlenecks.md")));
+        Template template = new Template(this.results::read);
+        overview.append("\n")
+            .append(BOTTLENECKS)
+            .append("\n")
+            .append(template.fill(resource("partitions-and-nodes.md")));
+        details.append("\n").append(template.fill(resource("bottlenecks.md")));
         return Map.of(OVERVIEW, overview.toString(), DETAILS, details.toString());
     }
 
