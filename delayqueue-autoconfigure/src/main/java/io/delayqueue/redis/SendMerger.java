@@ -128,7 +128,7 @@ final class SendMerger {
                     waited ? Duration.ofNanos(left) : this.limit);
         }
         catch (Throwable ex) {
-            // An error as well: the call would count as pending for ever.
+            // An error as well, or the call would never end.
             return CompletableFuture.failedFuture(ex);
         }
     }
@@ -222,7 +222,7 @@ final class SendMerger {
     /** Holds the sends of a partition; guarded by itself. */
     private static final class Lane {
 
-        /** The most that a call counts in the average. */
+        /** How much a call counts in the average at most, which is over as many calls. */
         private static final int LARGE = 8;
 
         private final Deque<Member> waiting = new ArrayDeque<>();

@@ -48,6 +48,7 @@ import org.springframework.data.redis.listener.RedisMessageListenerContainer;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.atLeastOnce;
+import static org.mockito.Mockito.atMost;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.verify;
 import static org.mockito.Mockito.verifyNoInteractions;
@@ -86,6 +87,7 @@ class DelayQueueAutoConfigurationTests {
         this.application.run((context) -> {
             assertThat(context).hasSingleBean(ServerCheckLifecycle.class);
             verify(this.away, atLeastOnce()).getConnection();
+            verify(this.away, atMost(2)).getConnection();
         });
     }
 

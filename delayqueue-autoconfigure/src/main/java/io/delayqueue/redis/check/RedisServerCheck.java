@@ -53,9 +53,6 @@ public final class RedisServerCheck {
 
     private static final Duration CLOCK_PAUSE = Duration.ofMillis(50);
 
-    /** Within which a failed probe is sent again, so that a start takes no longer. */
-    private static final Duration FAST_FAILURE = Duration.ofSeconds(1);
-
     private static final int MIN_MAJOR = 6;
 
     private static final int MIN_MINOR = 2;
@@ -121,7 +118,7 @@ public final class RedisServerCheck {
     /** Probes all at once; empty if one does not answer or rejects writes. */
     private List<ProbeReply> probe(Map<String, Integer> probes, Duration limit) {
         Map<String, CompletableFuture<List<Object>>> sent = new LinkedHashMap<>();
-        probes.forEach((address, number) -> sent.put(address.isEmpty() ? "" : " at " + address, send(number)));
+        probes.forEach((address, number) -> sent.put(address.isEmpty() ? "" : " at " + address, send(number, limit)));
         List<ProbeReply> replies = new ArrayList<>();
         for (Map.Entry<String, CompletableFuture<List<Object>>> each : sent.entrySet()) {
             ProbeReply reply = await(each.getKey(), each.getValue(), limit);
@@ -134,13 +131,13 @@ public final class RedisServerCheck {
     }
 
     /**
-     * Sends a probe, and another one if that fails at once: where Redis rejects a user,
-     * Lettuce may report only that the connection was closed.
+     * Sends a probe, and another one if that fails within half of the limit: where Redis
+     * rejects a user, Lettuce may report only that the connection was closed.
      */
-    private CompletableFuture<List<Object>> send(int number) {
+    private CompletableFuture<List<Object>> send(int number, Duration limit) {
         long begin = System.nanoTime();
         CompletableFuture<List<Object>> answer = this.redis.probe(number);
-        boolean again = answer.isCompletedExceptionally() && System.nanoTime() - begin < FAST_FAILURE.toNanos();
+        boolean again = answer.isCompletedExceptionally() && System.nanoTime() - begin < limit.toNanos() / 2;
         return again ? this.redis.probe(number) : answer;
     }
 

@@ -17,6 +17,7 @@ import io.delayqueue.redis.script.RedisScript;
 import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.redis.script.ScriptRunner;
 import io.delayqueue.redis.wakeup.WakeUpMode;
+import io.lettuce.core.RedisException;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.data.redis.core.RedisTemplate;
@@ -93,6 +94,19 @@ class RedisServerCheckTests {
         assertThat(check(new CompletableFuture<>())).isFalse();
     }
 
+    /** Where Redis rejects a user, Lettuce may first report only a closed connection. */
+    @Test
+    void aUserThatRedisRejectsIsRecognizedAtTheSecondProbe() {
+        AtomicInteger calls = new AtomicInteger();
+        Throwable rejected = new RedisException("WRONGPASS invalid username-password pair or user is disabled.");
+        assertThatExceptionOfType(UnsuitableRedisException.class)
+            .isThrownBy(() -> check(Duration.ofMinutes(1),
+                    () -> CompletableFuture.failedFuture(new StoreUnavailableException("closed", Effect.NONE,
+                            (calls.getAndIncrement() == 0) ? null : rejected))))
+            .withMessageContaining("does not let this user in");
+        assertThat(calls).hasValue(2);
+    }
+
     private static boolean check(String server, String denied) {
         AtomicLong time = new AtomicLong(NOW);
         return check(() -> reply(server, denied, time.incrementAndGet()));
@@ -113,6 +127,10 @@ class RedisServerCheckTests {
     }
 
     private static boolean check(Supplier<CompletableFuture<List<Object>>> replies) {
+        return check(Duration.ofMillis(100), replies);
+    }
+
+    private static boolean check(Duration limit, Supplier<CompletableFuture<List<Object>>> replies) {
         ScriptRunner runner = new ScriptRunner() {
 
             @Override
@@ -127,7 +145,7 @@ class RedisServerCheckTests {
 
         };
         return new RedisServerCheck(new RedisScriptExecutor(runner, "dq"), new RedisTemplate<>(), WakeUpMode.CHANNEL)
-            .run(Duration.ofMillis(100));
+            .run(limit);
     }
 
 }

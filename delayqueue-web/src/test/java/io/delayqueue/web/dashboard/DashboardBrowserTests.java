@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.openqa.selenium.By;
 import org.openqa.selenium.Keys;
+import org.openqa.selenium.WebElement;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -128,7 +129,16 @@ class DashboardBrowserTests {
         assertThat(operations().find("reminders", "r-2")).isEmpty();
         assertThat(operations().find("reminders", "r-1")).isPresent();
 
-        browser.find("section input[type=search]:not([name])").sendKeys("r-");
+        // The filter takes effect when the timer ends, which is held.
+        browser.run("window.timer = window.setTimeout; window.setTimeout = () => 1");
+        WebElement filter = browser.find("section input[type=search]:not([name])");
+        filter.sendKeys("r-");
+        await().until(() -> !browser.driver()
+            .findElements(By.xpath("//main//button[contains(., 'Cancel: all matching')]"))
+            .get(0)
+            .isEnabled());
+        browser.run("window.setTimeout = window.timer");
+        filter.sendKeys(Keys.END, "x", Keys.BACK_SPACE);
         browser.click("main button", "Cancel: all matching …");
         browser.click("dialog button", "Cancel: 2 messages");
         browser.awaitText("2 cancelled");

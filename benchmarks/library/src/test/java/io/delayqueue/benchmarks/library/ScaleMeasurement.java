@@ -115,8 +115,8 @@ class ScaleMeasurement {
 
         void measure(String title, List<ChildJvm> children) throws InterruptedException {
             List<Cost> started = costs(children, false);
-            pass(Duration.ofSeconds(6)); // nodes subscribe, and one becomes the primary
-                                         // poller
+            // Nodes subscribe, and one becomes the primary poller.
+            pass(Duration.ofSeconds(6));
             List<Cost> rested = costs(children, true);
             System.out.printf("%s; for each JVM %d MiB of heap and %d threads; connections: %d%n", title,
                     most(started, Cost::heap) >> 20, most(rested, Cost::threads), connections());

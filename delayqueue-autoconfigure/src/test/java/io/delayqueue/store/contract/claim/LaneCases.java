@@ -79,6 +79,17 @@ public abstract class LaneCases extends StoreCases {
     }
 
     @Test
+    void areAllReadByAFullClaimThatLeavesNothingDue() {
+        this.dq.sendAll(List.of(inLane(9, "now", Duration.ZERO), inLane(9, "later", DELAY),
+                inLane(0, "soon", Duration.ofSeconds(5))));
+
+        ClaimValues claim = this.dq.claim(1, LEASE, ExpiryPolicy.DROP);
+
+        assertThat(claim.ids()).containsExactly("now");
+        assertThat(claim.nextAt()).isEqualTo(at(5));
+    }
+
+    @Test
     void areKeptByARetryALapseAndARedrive() {
         this.dq.send(inLane(7, "x", Duration.ZERO));
         assertThat(this.dq.retry(this.dq.claimOne(), Duration.ZERO, "failure")).isTrue();
