@@ -74,6 +74,7 @@ class RedisTopologyTests {
     }
 
     @Test
+    @Tag("matrix")
     void aNodeOfTheUrlThatIsDownIsPassedOverAndAFailoverIsFollowed() {
         try (RedisCluster cluster = RedisCluster.start(RedisBinary.preferred(), 1);
                 MigrationSource source = new RedissonSource()) {

@@ -113,6 +113,7 @@ class NodeRoutesTests {
     }
 
     @Test
+    @Tag("matrix")
     void aPauseEndsWhenItIsWithdrawn() {
         put("{\"listener\": \"l\", \"queue\": \"orders\", \"paused\": true}");
         eventually().untilAsserted(() -> assertThat(inForce().path("override").path("paused").asBoolean()).isTrue());
@@ -182,6 +183,7 @@ class NodeRoutesTests {
     }
 
     @Test
+    @Tag("matrix")
     void stacksAreTakenOnRequestOnly() {
         send(1);
         eventually().untilAsserted(() -> assertThat(found().path("handlers").path("overdue").asInt()).isOne());

@@ -49,6 +49,7 @@ class LeaseTokenForgeryTests {
         .toList();
 
     @Test
+    @Tag("matrix")
     void noTokenBuiltFromResponsesSettlesAMessageInMemory() {
         try (ApiServer server = ApiServer.start(Holding.class);
                 ApiServer foreign = ApiServer.start("delayqueue.namespace=foreign")) {

@@ -26,6 +26,7 @@ import static org.awaitility.Awaitility.await;
  * the next weeks. Skipped if there is no Chromium.
  */
 @Tag("server")
+@Tag("matrix")
 class DashboardActivityTests {
 
     private static final RedisServer redis = RedisServer.shared(RedisBinary.REDIS_7_0);

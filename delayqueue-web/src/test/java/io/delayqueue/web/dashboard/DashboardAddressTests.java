@@ -23,6 +23,7 @@ import static org.awaitility.Awaitility.await;
  * there is no Chromium.
  */
 @Tag("server")
+@Tag("matrix")
 class DashboardAddressTests {
 
     private static DashboardSite site;

@@ -33,6 +33,7 @@ import static org.awaitility.Awaitility.await;
  * an operator decides by them. Skipped if there is no Chromium.
  */
 @Tag("server")
+@Tag("matrix")
 class DashboardListsTests {
 
     private static final Duration LIMIT = Duration.ofMinutes(2);

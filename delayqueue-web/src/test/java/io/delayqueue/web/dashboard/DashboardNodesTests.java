@@ -45,6 +45,7 @@ import static org.awaitility.Awaitility.await;
  * handlers wait, and changes what a listener does there. Skipped if there is no Chromium.
  */
 @Tag("server")
+@Tag("matrix")
 class DashboardNodesTests {
 
     private static DashboardSite site;

@@ -21,6 +21,7 @@ import static org.awaitility.Awaitility.await;
  * no Chromium.
  */
 @Tag("server")
+@Tag("matrix")
 class DashboardOutageActivityTests {
 
     private static final Duration LIMIT = Duration.ofMinutes(2);

@@ -46,6 +46,7 @@ import static org.awaitility.Awaitility.await;
  * dead letters. Skipped if there is no Chromium.
  */
 @Tag("server")
+@Tag("matrix")
 @Timeout(value = 1, unit = TimeUnit.HOURS)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class DashboardScaleTests {

@@ -309,6 +309,7 @@ class DashboardSchedulesTests {
     }
 
     @Test
+    @Tag("matrix")
     void isAccessibleInLightAndDarkAndOnAPhone() {
         fill();
         browser.complaints();

@@ -24,6 +24,7 @@ import static org.awaitility.Awaitility.await;
  * does not exist, and without access. Skipped if there is no Chromium.
  */
 @Tag("server")
+@Tag("matrix")
 class DashboardStatesTests {
 
     private static final Duration LIMIT = Duration.ofMinutes(2);

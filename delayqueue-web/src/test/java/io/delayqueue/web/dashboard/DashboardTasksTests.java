@@ -28,6 +28,7 @@ import static org.awaitility.Awaitility.await;
  * it promises. Skipped if there is no Chromium.
  */
 @Tag("server")
+@Tag("matrix")
 class DashboardTasksTests {
 
     private static DashboardSite site;

@@ -222,6 +222,7 @@ class KafkaForwardTests extends DepotTestBase {
      * A right that is missing for one topic concerns neither producers nor other topics.
      */
     @Test
+    @Tag("matrix")
     void aTopicWithoutPermissionWaitsAndLeavesOtherForwardsAlone(CapturedOutput output) {
         String topic = this.kafka.newTopic(1, Map.of());
         String denied = this.kafka.newTopic(1, Map.of());

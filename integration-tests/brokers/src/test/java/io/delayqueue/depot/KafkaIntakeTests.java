@@ -200,6 +200,7 @@ class KafkaIntakeTests extends DepotTestBase {
      * A right that is missing, or given late, must not end the intake until a restart.
      */
     @Test
+    @Tag("matrix")
     void anIntakeContinuesOnceItsRightsAreCorrected() {
         this.kafka.deny(AclOperation.READ, this.topic);
         start();
@@ -255,6 +256,7 @@ class KafkaIntakeTests extends DepotTestBase {
      * must not leave its group meanwhile, or it would begin again at the same record.
      */
     @Test
+    @Tag("matrix")
     void slowSendsDoNotMakeTheConsumerLeaveItsGroup() {
         List<String> sent = new CopyOnWriteArrayList<>();
         DelayQueueOperations slow = mock(DelayQueueOperations.class);

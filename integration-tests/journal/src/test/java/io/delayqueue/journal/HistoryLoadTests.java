@@ -35,6 +35,7 @@ class HistoryLoadTests {
      * never empty.
      */
     @Test
+    @Tag("matrix")
     void oldRowsAreDeletedWhileTheBufferIsFull() {
         DriverManagerDataSource source = new DriverManagerDataSource(ShopDatabase.H2.url());
         new ResourceDatabasePopulator(new ClassPathResource("io/delayqueue/journal/schema-h2.sql")).execute(source);

@@ -115,6 +115,7 @@ class JournalStatusTests {
 
     /** The delay is that of the oldest request of all nodes, not that of this node. */
     @EachDatabase
+    @Tag("matrix")
     void theDelayIsThatOfTheOldestRequest(ShopDatabase database) {
         start(database);
         redis.kill();
@@ -131,6 +132,7 @@ class JournalStatusTests {
 
     /** A node that sends nothing reports that its database was away, until it is back. */
     @Test
+    @Tag("matrix")
     void anOutageOfTheDatabaseIsOverOnAnIdleNode(CapturedOutput output) {
         String url = ShopDatabase.POSTGRESQL.url();
         int port = URI.create(url.substring("jdbc:".length())).getPort();
@@ -156,6 +158,7 @@ class JournalStatusTests {
 
     /** Requests that Redis applies do not conceal those that it refuses. */
     @EachDatabase
+    @Tag("matrix")
     void sendsThatAFullRedisRefusesAreReportedWhileCancelsAreApplied(ShopDatabase database, CapturedOutput output) {
         start(database);
         redis.commands().configSet("maxmemory", "1");

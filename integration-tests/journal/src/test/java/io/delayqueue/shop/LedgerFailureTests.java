@@ -91,6 +91,7 @@ class LedgerFailureTests {
 
     /** P9: a restored message has the rest of its attempts. */
     @EachDatabase
+    @Tag("matrix")
     void failedAttemptsOfARestoredMessageCount(ShopDatabase database) {
         start(database, "--delayqueue.listener.max-attempts=3", "--delayqueue.listener.backoff.initial=10s");
         this.queue.send(QUEUE, "1", "content", Duration.ZERO);

@@ -360,6 +360,7 @@ class LedgerScheduleTests {
 
     /** P6: a Redis that is full answers the read and rejects what fires. */
     @EachDatabase
+    @Tag("matrix")
     void noRowsAreLeftWhileRedisIsFull(ShopDatabase database) {
         start(database.url());
         schedules().put(ticking().build());

@@ -165,6 +165,7 @@ class LedgerSweepTests {
     /** The sweep of a large backlog leaves most of Redis' time to the application. */
     @ParameterizedTest
     @ValueSource(booleans = { false, true })
+    @Tag("matrix")
     void atMostAThousandMessagesAreReadInASecond(boolean paused) {
         this.shop = ShopApplication.start(redis, ShopDatabase.H2.url());
         this.shop.queue().send("others", "waits", LATER);

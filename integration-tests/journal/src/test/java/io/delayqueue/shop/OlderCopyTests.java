@@ -96,6 +96,7 @@ class OlderCopyTests {
 
     /** P1: a send is not lost because an older copy has another message of its id. */
     @EachDatabase
+    @Tag("matrix")
     void aSendIsNotKeptOutByWhatWasCancelled(ShopDatabase database) {
         String url = database.url();
         this.shop = ShopApplication.start(this.redis, url);

@@ -84,6 +84,7 @@ class SilentServerTests {
 
     /** An outage is logged by its begin and its end, however long it lasts. */
     @Test
+    @Tag("matrix")
     void anOutageIsLoggedTwice(CapturedOutput output) {
         try (RedisServer redis = RedisServer.start(RedisBinary.preferred())) {
             start("--spring.data.redis.port=" + redis.port(), "1s");
@@ -121,6 +122,7 @@ class SilentServerTests {
      * than two a second.
      */
     @Test
+    @Tag("matrix")
     void aServerThatDoesNotAnswerDelaysNoQueueOfAnother() {
         try (RedisCluster cluster = RedisCluster.start(RedisBinary.preferred(), 0, "cluster-node-timeout 60000",
                 "cluster-require-full-coverage no")) {

@@ -60,6 +60,7 @@ class RedissonMoveTests extends MoveTestBase {
     /** Kryo is the default codec of these versions, and may run code when it reads. */
     @ParameterizedTest
     @ValueSource(strings = { "redisson-3.20", "redisson-3.27", "redisson-4.7" })
+    @Tag("matrix")
     void valuesOfKryoAreKeptUntilADecoderOfTheApplicationReadsThem(String version) {
         this.codec = "kryo";
         send(version, 0, 10, HOUR, 60_000);
@@ -115,6 +116,7 @@ class RedissonMoveTests extends MoveTestBase {
     }
 
     @Test
+    @Tag("matrix")
     void aCopyThatIsKilledAndAFinishThatEndsHalfWayAreRepeated() {
         send("redisson-4.7", 0, COPIED, HOUR, 60_000);
         Map<String, Long> due = dueInSource();

@@ -116,6 +116,7 @@ class RqueueMoveTests extends MoveTestBase {
     }
 
     @Test
+    @Tag("matrix")
     void messagesThatAreDeletedAfterTheTakeOrHaveAPriorityAreNotSent() {
         run("SENT 7", "special");
         send(VERSION, 0, 2, HOUR, 0);

@@ -66,6 +66,7 @@ class LedgerNodesTests {
 
     /** P1: one node sweeps for all, and another one takes its place when it ends. */
     @EachDatabase
+    @Tag("matrix")
     void oneNodeSweepsUntilItEnds(ShopDatabase database) {
         String url = database.url();
         this.shop = ShopApplication.start(redis, url);
@@ -89,16 +90,17 @@ class LedgerNodesTests {
     }
 
     /**
-     * P1: nodes leave the calls to the keeper while it calls, so idle calls do not grow
+     * P1: nodes leave the calls to the maintainer while it calls, so idle calls do not grow
      * with the nodes; when it has ended, they notice a loss themselves.
      */
     @Test
-    void nodesCallAQueueRarelyWhileTheKeeperDoes() {
+    @Tag("matrix")
+    void nodesCallAQueueRarelyWhileTheMaintainerDoes() {
         String url = ShopDatabase.H2.url();
         this.shop = ShopApplication.start(redis, url);
         this.shop.queue().send(QUEUE, "content", LATER);
         await().untilAsserted(() -> assertThat(
-                this.shop.jdbc().sql("SELECT keeper FROM delayqueue_journal_identity").query(String.class).single())
+                this.shop.jdbc().sql("SELECT maintainer FROM delayqueue_journal_identity").query(String.class).single())
             .isNotEmpty());
         try (ShopApplication second = ShopApplication.start(redis, url);
                 ShopApplication third = ShopApplication.start(redis, url)) {
@@ -213,11 +215,11 @@ class LedgerNodesTests {
         await().untilAsserted(() -> assertThat(this.shop.accepted()).isEqualTo(50));
         this.shop.makeOverdue();
         JournalStatus status = this.shop.context().getBean(JournalFactory.class).status();
-        await().atMost(PATIENCE).untilAsserted(() -> assertThat(status.unkept()).isPositive());
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(status.unmaintained()).isPositive());
 
         try (ShopApplication other = ShopApplication.start(redis, url)) {
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(other.swept()).isEqualTo(50));
-            await().atMost(PATIENCE).untilAsserted(() -> assertThat(status.unkept()).isZero());
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(status.unmaintained()).isZero());
         }
         assertThat(this.shop.swept()).isZero();
     }

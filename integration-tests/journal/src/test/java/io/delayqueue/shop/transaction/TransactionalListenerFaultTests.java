@@ -161,6 +161,7 @@ class TransactionalListenerFaultTests {
      * failed, delays no other message, also at the start of a listener.
      */
     @EachDatabase
+    @Tag("matrix")
     void aMessageThatAnotherTransactionHoldsDelaysNoOther(ShopDatabase database) throws SQLException {
         String url = database.url();
         start(url, "--delayqueue.listener.max-attempts=1", "--delayqueue.listener.auto-startup=false");

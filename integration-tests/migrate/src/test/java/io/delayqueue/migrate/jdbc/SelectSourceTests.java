@@ -195,19 +195,19 @@ class SelectSourceTests {
 
     @Test
     void withoutAnUpdateTheQueryRunsOnceAndIdsAreComparedOncePerBatch() throws SQLException {
-        createRows(20_000);
+        createRows(4_000);
         open(SELECT, "");
         execute("SET QUERY_STATISTICS TRUE");
 
         long taken = 0;
-        for (List<String> ids = take("b0", 500); !ids.isEmpty(); ids = take("b" + taken, 500)) {
+        for (List<String> ids = take("b0", 100); !ids.isEmpty(); ids = take("b" + taken, 100)) {
             taken += ids.size();
         }
 
-        assertThat(taken).isEqualTo(20_000);
+        assertThat(taken).isEqualTo(4_000);
         assertThat(executions(SELECT)).isEqualTo(1);
         assertThat(executions("SELECT business_id FROM delayqueue_migrate%")).isEqualTo(40);
-        assertThat(take("again", 500)).isEmpty();
+        assertThat(take("again", 100)).isEmpty();
         assertThat(this.source.status("orders").waiting()).isZero();
         assertThat(executions(SELECT)).isEqualTo(3);
         assertThat(executions("SELECT business_id FROM delayqueue_migrate%")).isEqualTo(120);
