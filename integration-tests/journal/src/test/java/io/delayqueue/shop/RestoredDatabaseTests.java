@@ -1,10 +1,5 @@
 package io.delayqueue.shop;
 
-import java.nio.file.Path;
-import java.sql.Connection;
-import java.sql.DriverManager;
-import java.sql.SQLException;
-import java.sql.Statement;
 import java.time.Duration;
 
 import io.delayqueue.QueueName;
@@ -19,8 +14,6 @@ import io.delayqueue.journal.RestorePlan;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
@@ -44,9 +37,6 @@ class RestoredDatabaseTests {
 
     private ShopApplication shop;
 
-    @TempDir
-    private Path directory;
-
     @BeforeEach
     void startRedis() {
         this.redis = RedisServer.start(RedisBinary.preferred());
@@ -62,15 +52,15 @@ class RestoredDatabaseTests {
      * P1, P5: after the restore of a backup nothing is relayed, restored, handled in a
      * transaction or deleted until an operator has decided.
      */
-    @Test
-    void aDatabaseThatIsOlderThanRedisIsLeftAlone() throws SQLException {
-        Path backup = backUp();
+    @EachDatabase
+    void aDatabaseThatIsOlderThanRedisIsLeftAlone(ShopDatabase database) {
+        String backup = backUp(database);
         commitLaterTime(Duration.ofMinutes(5));
         // Ended messages are forgotten after a minute.
         this.redis.commands().del("dq:{" + ORDERS + "}:changes");
-        restore(backup);
+        this.shop.close();
 
-        this.shop = ShopApplication.start(this.redis, url("restored"));
+        this.shop = ShopApplication.start(this.redis, backup);
         await().untilAsserted(() -> assertThat(health().getStatus()).isEqualTo(Status.DOWN));
         assertThat(health().getDetails().get("problems").toString()).contains("is older than Redis");
         this.shop.makeOverdue();
@@ -83,7 +73,9 @@ class RestoredDatabaseTests {
             .withMessageContaining("is older than");
         assertThat(committedAt()).isLessThan(System.currentTimeMillis());
 
-        this.shop.jdbc().sql("ALTER TABLE delayqueue_journal ALTER COLUMN revision RESTART WITH 1000000").update();
+        String next = (database == ShopDatabase.MARIADB) ? "AUTO_INCREMENT = 1000000"
+                : "ALTER COLUMN revision RESTART WITH 1000000";
+        this.shop.jdbc().sql("ALTER TABLE delayqueue_journal " + next).update();
         this.shop.jdbc()
             .sql("UPDATE delayqueue_journal_identity SET committed_at = ?")
             .param(System.currentTimeMillis() + Duration.ofMinutes(5).toMillis())
@@ -99,13 +91,13 @@ class RestoredDatabaseTests {
      * A database that has lost its last transactions, as after a failover to a lagging
      * replica, does not stop the ledger.
      */
-    @Test
-    void aLossOfSecondsIsAccepted() throws SQLException {
-        Path backup = backUp();
+    @EachDatabase
+    void aLossOfSecondsIsAccepted(ShopDatabase database) {
+        String backup = backUp(database);
         commitLaterTime(Duration.ofSeconds(50));
-        restore(backup);
+        this.shop.close();
 
-        this.shop = ShopApplication.start(this.redis, url("restored"));
+        this.shop = ShopApplication.start(this.redis, backup);
 
         assertThat(this.shop.queue().send(ORDERS, "new", "new", LATER).outcome()).isEqualTo(SendOutcome.SCHEDULED);
         String before = calls();
@@ -121,9 +113,10 @@ class RestoredDatabaseTests {
      * Nodes commit times in turn: one that has read the time before the others is not
      * older.
      */
-    @Test
-    void aNodeThatIsBehindTheOthersIsNotOlder() {
-        this.shop = ShopApplication.start(this.redis, url("current"));
+    @EachDatabase
+    @Tag("matrix")
+    void aNodeThatIsBehindTheOthersIsNotOlder(ShopDatabase database) {
+        this.shop = ShopApplication.start(this.redis, database.url());
         this.shop.queue().send(ORDERS, "1", "later", LATER);
         await().untilAsserted(() -> assertThat(calls()).isNotNull());
         for (int minutes = 2; minutes <= 8; minutes += 2) {
@@ -135,19 +128,21 @@ class RestoredDatabaseTests {
     }
 
     /**
-     * Makes a backup in which a message waits that is handled after it, and sends
-     * another.
+     * Returns the URL of a copy in which a message waits that is handled after it, and
+     * sends another.
      */
-    private Path backUp() {
-        Path backup = this.directory.resolve("backup.sql");
-        this.shop = ShopApplication.start(this.redis, url("current"));
-        this.shop.queue().send(ORDERS, "1", "handled since", Duration.ofSeconds(3));
-        await().untilAsserted(() -> assertThat(accepted()).isOne());
-        this.shop.jdbc().sql("SCRIPT TO '" + backup + "'").query().listOfRows();
+    private String backUp(ShopDatabase database) {
+        String url = database.url();
+        this.shop = ShopApplication.start(this.redis, url);
+        this.shop.queue().send(ORDERS, "1", "handled since", Duration.ofSeconds(5));
+        await().untilAsserted(() -> assertThat(this.shop.accepted()).isOne());
+        this.shop.close();
+        String backup = database.copy(url);
+        this.shop = ShopApplication.start(this.redis, url);
         await().untilAsserted(() -> assertThat(this.shop.shop().handled).containsExactly("handled since"));
         await().untilAsserted(() -> assertThat(this.shop.rows()).isZero());
         this.shop.queue().send(ORDERS, "later", "later", LATER);
-        await().untilAsserted(() -> assertThat(accepted()).isOne());
+        await().untilAsserted(() -> assertThat(this.shop.accepted()).isOne());
         return backup;
     }
 
@@ -156,14 +151,6 @@ class RestoredDatabaseTests {
         long later = System.currentTimeMillis() + time.toMillis();
         this.shop.jdbc().sql("UPDATE delayqueue_journal_identity SET committed_at = ?").param(later).update();
         await().untilAsserted(() -> assertThat(Long.parseLong(calls().split(" ")[2])).isGreaterThanOrEqualTo(later));
-    }
-
-    private void restore(Path backup) throws SQLException {
-        this.shop.close();
-        try (Connection restored = DriverManager.getConnection(url("restored"), "sa", "");
-                Statement statement = restored.createStatement()) {
-            statement.execute("RUNSCRIPT FROM '" + backup + "'");
-        }
     }
 
     private void handle(long revision) {
@@ -185,23 +172,12 @@ class RestoredDatabaseTests {
         return this.shop.jdbc().sql("SELECT committed_at FROM delayqueue_journal_identity").query(Long.class).single();
     }
 
-    private String url(String name) {
-        return "jdbc:h2:mem:%s-%s;DB_CLOSE_DELAY=-1".formatted(name, this.directory.getFileName());
-    }
-
     private Health health() {
         return new JournalHealthIndicator(this.shop.context().getBean(JournalFactory.class).status()).health();
     }
 
     private String calls() {
         return this.redis.commands().get("dq:{" + ORDERS + "}:journal");
-    }
-
-    private long accepted() {
-        return this.shop.jdbc()
-            .sql("SELECT COUNT(*) FROM delayqueue_journal WHERE accepted = TRUE")
-            .query(Long.class)
-            .single();
     }
 
 }

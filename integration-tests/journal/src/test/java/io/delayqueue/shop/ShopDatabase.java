@@ -2,7 +2,9 @@ package io.delayqueue.shop;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URI;
 import java.nio.file.Path;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -29,6 +31,26 @@ public enum ShopDatabase {
                     next.incrementAndGet());
         }
 
+        @Override
+        public String copy(String url) {
+            String copy = url();
+            try (var source = DriverManager.getConnection(url, "sa", "");
+                    var target = DriverManager.getConnection(copy, "sa", "");
+                    var lines = source.createStatement().executeQuery("SCRIPT");
+                    var statement = target.createStatement()) {
+                while (lines.next()) {
+                    String line = lines.getString(1);
+                    if (!line.startsWith("CREATE USER")) {
+                        statement.execute(line);
+                    }
+                }
+            }
+            catch (SQLException ex) {
+                throw new IllegalStateException(ex);
+            }
+            return copy;
+        }
+
     },
 
     POSTGRESQL {
@@ -38,10 +60,19 @@ public enum ShopDatabase {
             assumeThat(System.getProperty("os.name") + System.getProperty("os.arch"))
                 .as("the binaries of PostgreSQL are those of this platform")
                 .isEqualTo("Linuxamd64");
+            return create("");
+        }
+
+        @Override
+        public String copy(String url) {
+            return create(" TEMPLATE " + URI.create(url.substring("jdbc:".length())).getPath().substring(1));
+        }
+
+        private String create(String options) {
             String name = "shop" + next.incrementAndGet();
             try (var connection = postgres().getPostgresDatabase().getConnection();
                     var statement = connection.createStatement()) {
-                statement.execute("CREATE DATABASE " + name);
+                statement.execute("CREATE DATABASE " + name + options);
             }
             catch (SQLException ex) {
                 throw new IllegalStateException(ex);
@@ -60,6 +91,26 @@ public enum ShopDatabase {
             return MariaDbServer.shared().createDatabase("shop" + next.incrementAndGet()) + "?user=root&password=";
         }
 
+        /** Copies the tables; the copy of a row keeps its generated key. */
+        @Override
+        public String copy(String url) {
+            String copy = url();
+            try (var source = DriverManager.getConnection(url);
+                    var target = DriverManager.getConnection(copy);
+                    var tables = source.createStatement().executeQuery("SHOW TABLES");
+                    var statement = target.createStatement()) {
+                while (tables.next()) {
+                    String table = source.getCatalog() + "." + tables.getString(1);
+                    statement.execute("CREATE TABLE %s LIKE %s".formatted(tables.getString(1), table));
+                    statement.execute("INSERT INTO %s SELECT * FROM %s".formatted(tables.getString(1), table));
+                }
+            }
+            catch (SQLException ex) {
+                throw new IllegalStateException(ex);
+            }
+            return copy;
+        }
+
     };
 
     private static final AtomicInteger next = new AtomicInteger();
@@ -70,6 +121,12 @@ public enum ShopDatabase {
 
     /** Returns the URL of a new database. */
     public abstract String url();
+
+    /**
+     * Returns the URL of a copy of a database, as the restore of a backup makes it.
+     * @param url the database, which has no connection
+     */
+    public abstract String copy(String url);
 
     /**
      * Returns the URL of a new database that several processes can use, and that loses
