@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds what the store returned for a request whose row is kept.
+ * Holds the due time and the next check that are written to the row of an applied request.
  *
  * @param revision its row
  * @param due the due time, in milliseconds since the epoch; {@code null} to keep that of

@@ -13,8 +13,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.store.NewMessage;
 
 /**
- * Holds the accepted rows of the ids of some requests, read before the requests are
- * offered. Immutable.
+ * Caches the accepted rows of the ids of a batch of requests, as read before the batch is offered. Immutable.
  */
 final class EarlierRows {
 

@@ -11,8 +11,7 @@ import io.delayqueue.QueueName;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 
 /**
- * Holds which messages have ended lately, in one row for each batch of ends: an older
- * copy of the store, such as a replica that lags, brings them back. Thread-safe.
+ * Records the revisions of messages that ended lately, in one row for each batch, so that a restore can remove those that an older copy of the store brings back. Thread-safe.
  */
 final class EndedTable {
 

@@ -22,7 +22,7 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 
 /**
- * Runs handlers in transactions that also record that their message was handled. A
+ * Runs each handler in a transaction that also records that its message was handled, so that the writes of a handler take effect once. A
  * message whose record is committed is not handled again. Thread-safe; a method uses one
  * connection, that of the handler, and another one only after the first was lost.
  */

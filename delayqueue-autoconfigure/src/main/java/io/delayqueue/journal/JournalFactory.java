@@ -15,7 +15,9 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 
-/** Creates a journal and its relay, which share a table. */
+/**
+ * Creates the components of a journal around one table, and computes how long a node's claim of a row lasts.
+ */
 public final class JournalFactory {
 
     /** A claim outlives several calls of the store. */

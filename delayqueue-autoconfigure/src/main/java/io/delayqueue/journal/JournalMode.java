@@ -1,6 +1,8 @@
 package io.delayqueue.journal;
 
-/** Defines for which requests on a queue the journal has rows, and how long. */
+/**
+ * Selects what the database keeps of a queue: nothing, the history, requests until they are applied, or messages until they end.
+ */
 public enum JournalMode {
 
     /** Requests go to the store at once; there is no row. */

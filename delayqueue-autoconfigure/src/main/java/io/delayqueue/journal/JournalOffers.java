@@ -36,9 +36,7 @@ import io.delayqueue.store.routing.RoutedSendResult;
 import io.delayqueue.store.routing.StoreComponents;
 
 /**
- * Applies rows of the journal to the store, each with a deadline on the store's clock
- * that was fixed before the row was read: a process that is suspended meanwhile changes
- * nothing later. Thread-safe; methods may wait for the store's time, and otherwise return
+ * Sends rows to the store, each with a deadline on the store's clock that was fixed before the row was read: what a suspended process sends later is rejected. Thread-safe; methods may wait for the store's time, and otherwise return
  * at once.
  */
 final class JournalOffers {

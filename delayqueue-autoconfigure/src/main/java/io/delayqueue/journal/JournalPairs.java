@@ -11,8 +11,7 @@ import java.util.concurrent.TimeUnit;
 import io.delayqueue.QueueName;
 
 /**
- * Records which queues belong to this journal, as the store has the identity of the
- * journal with each queue. Thread-safe.
+ * Records for each queue whether the store names this journal as its owner, and lets threads wait for the first comparison. Thread-safe.
  */
 final class JournalPairs {
 

@@ -23,8 +23,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Applies committed requests to the store: those of this node at once, and those whose
- * node left them behind when their claims have run out. Applies the requests of an id one
+ * Applies committed requests to the store: those of this node at once, and those of a node that has stopped once its claim of the row is over. Applies the requests of an id one
  * after another, in the order of their revisions.
  * <p>
  * <strong>Threads.</strong> One thread runs all statements, so the relay uses one

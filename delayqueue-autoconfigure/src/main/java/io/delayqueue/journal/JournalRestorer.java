@@ -27,7 +27,9 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import org.springframework.transaction.TransactionException;
 
-/** Offers accepted rows to the store, which stores those that it does not know. */
+/**
+ * Restores messages on demand, page by page, from accepted rows and dead letters.
+ */
 final class JournalRestorer implements JournalOperations {
 
     private static final int PAGE = 1000;

@@ -22,11 +22,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Calls the partitions of ledgers for changes, and records these: ends, failures and dead
- * letters. Each partition has one call at a time, and is independent of all others: its
+ * Calls the partitions of ledgers for the messages that have ended, failed or been dead-lettered, and records these. Each partition has one call at a time, and is independent of all others: its
  * next call follows in the round after its answer, or at once if there may be more.
  * <p>
- * Other nodes call the same partitions. While the keeper of the journal is another node,
+ * Other nodes call the same partitions. While the maintainer of the journal is another node,
  * others have called a queue at least every two seconds for five seconds, this node has
  * recorded all that it was given, and its calls return nothing new, it calls the queue
  * every 5 to 15 seconds only.

@@ -32,8 +32,7 @@ import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.transaction.TransactionException;
 
 /**
- * Fires the schedules of ledgers with rows: inserts a row for each occurrence before the
- * store sends it. Calls that send nothing, and those of other queues, are passed on. In
+ * Inserts a row for each occurrence of a ledger's schedule before the store sends it. Calls that send nothing, and those of other queues, are passed on. In
  * the mode outbox, occurrences have no rows, also while the queue is still a ledger.
  * While the database is away, schedules of ledgers are not fired. Thread-safe; no method
  * waits.

@@ -27,7 +27,7 @@ import io.delayqueue.store.schedule.ScheduleState;
 import io.delayqueue.store.schedule.ScheduleStore;
 
 /**
- * Reads what the store holds of the messages of ledgers, and stores dead letters.
+ * Finds which messages of ledgers the store holds, and stores dead letters.
  * Thread-safe; methods wait for the store unless their comment says otherwise.
  */
 final class LedgerStore {

@@ -21,7 +21,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.TransactionException;
 
-/** Reads and erases the history of messages in an SQL database. Thread-safe. */
+/**
+ * Reads the history of a message from an SQL database, and erases an id: its message, its dead letters and its history. Thread-safe.
+ */
 final class RecordedMessageHistory implements MessageHistory {
 
     private static final int PAGE = 100;

@@ -25,7 +25,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Collects the answers of the store to requests, and changes their rows accordingly. The
+ * Collects the answers of the store to a batch of requests, and changes their rows accordingly, in separate transactions. The
  * rows of an outbox are deleted when their requests are applied. A ledger keeps the row
  * of a message that the store holds. It also keeps the row of a cancel for a time, since
  * an older copy of the store could bring the message back.

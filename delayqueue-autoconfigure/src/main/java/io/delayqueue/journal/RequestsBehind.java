@@ -12,7 +12,7 @@ import java.util.Queue;
 import io.delayqueue.QueueName;
 
 /**
- * Holds the requests of this node that are behind others of their ids. Returns the first
+ * Queues the requests of this node that wait for an earlier request of their id. Returns the first
  * one of each id alone, so an id with many requests does not delay those of other ids.
  * <p>
  * <strong>Threads.</strong> Confined to that of the relay.

@@ -5,8 +5,7 @@ import java.util.List;
 import java.util.stream.LongStream;
 
 /**
- * Encodes revisions as the differences of their order, seven bits a byte, the lowest
- * first; the highest bit marks that more follow.
+ * Encodes sorted revisions as the differences between them, each as an integer of variable length (LEB128).
  */
 final class RevisionList {
 

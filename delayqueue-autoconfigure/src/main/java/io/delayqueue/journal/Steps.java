@@ -6,7 +6,9 @@ import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
-/** Runs work in steps, between which the thread is free for other work. */
+/**
+ * Repeats a step on an executor, each time after the calls of the last one have ended.
+ */
 final class Steps {
 
     private Steps() {

@@ -17,8 +17,7 @@ import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.routing.PartitionLayouts;
 
 /**
- * Estimates the times of partitions, which may be on several servers, from the last time
- * that each returned and the monotonic clock of this process, unless it was set since.
+ * Estimates the present time of a partition from the time that it returned last and the monotonic clock of this process.
  * Thread-safe.
  */
 final class StoreClock {

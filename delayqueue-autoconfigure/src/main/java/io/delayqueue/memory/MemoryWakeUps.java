@@ -52,8 +52,8 @@ final class MemoryWakeUps {
         }
 
         /**
-         * Calls the listener; a failure must not make the completed transition look
-         * failed.
+         * Calls the listener. If it fails, the completed transition must not be reported
+         * as failed.
          */
         void notifyListeners(WakeUpSignal signal) {
             try {

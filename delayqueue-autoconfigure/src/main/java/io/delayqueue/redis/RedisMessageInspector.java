@@ -34,8 +34,7 @@ import static io.delayqueue.redis.script.ScriptCodec.number;
 import static io.delayqueue.redis.script.ScriptCodec.text;
 
 /**
- * Reads messages from Redis, by {@code find.lua}, {@code statistics.lua} and {@code
- * dead-letters.lua}.
+ * Finds one message or dead letter by id, lists dead letters, and counts the messages of a partition.
  */
 public final class RedisMessageInspector implements MessageInspector {
 

@@ -34,7 +34,9 @@ import static io.delayqueue.redis.script.ScriptCodec.bytes;
 import static io.delayqueue.redis.script.ScriptCodec.number;
 import static io.delayqueue.redis.script.ScriptCodec.text;
 
-/** Reads queues in Redis, by {@code statistics.lua} and {@code messages.lua}. */
+/**
+ * Counts, lists and scans the messages of a partition.
+ */
 public final class RedisQueueInspector implements QueueInspector {
 
     /** Number of fields in a reply of statistics.lua before those of the spans. */

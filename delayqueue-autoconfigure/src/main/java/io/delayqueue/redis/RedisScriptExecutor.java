@@ -35,8 +35,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.util.ClassUtils;
 
 /**
- * Runs scripts for store, inspector and check, and holds the keys of the queues of one
- * namespace. Thread-safe.
+ * Creates the script runner of a connection factory, and runs scripts with the keys of a partition or of the namespace. Thread-safe.
  */
 public final class RedisScriptExecutor implements AutoCloseable {
 

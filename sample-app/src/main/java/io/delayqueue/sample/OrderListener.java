@@ -7,7 +7,7 @@ import org.springframework.stereotype.Component;
 
 /**
  * Cancels orders that are not paid in time. A message is handled at least once and its
- * order may be paid by now, so the handler looks at the order first. An order that is not
+ * order may be paid by now, so the handler checks the order first. An order that is not
  * known was placed before a restart.
  */
 @Component

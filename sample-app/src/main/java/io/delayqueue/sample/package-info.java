@@ -11,7 +11,7 @@
  * it visible, {@link io.delayqueue.sample.RedisLossController} and
  * {@link io.delayqueue.sample.TransactionalReminderListener} show what the profile
  * {@code ledger} is for, {@code embedded} starts a Redis for those who have none at hand,
- * and {@code operations} says who may look behind the counter.
+ * and {@code operations} configures users with different rights.
  */
 @NullMarked
 package io.delayqueue.sample;

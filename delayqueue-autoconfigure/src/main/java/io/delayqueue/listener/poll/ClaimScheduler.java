@@ -18,9 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides when one loop claims and how many messages: at the times that its
- * {@link PollSchedule} plans, limited by the free permits of its
- * {@link HandlerConcurrencyLimiter}. If messages are due but no permits are free, and
+ * Sends the claims of one loop and processes their answers: claims when its {@link PollSchedule} plans it, and at most as many messages as {@link HandlerConcurrencyLimiter} grants permits. If messages are due but no permits are free, and
  * this node is the primary poller of the partition, it resigns in favor of other nodes.
  * <p>
  * A failed claim may still have leased messages that never arrived. Therefore the next

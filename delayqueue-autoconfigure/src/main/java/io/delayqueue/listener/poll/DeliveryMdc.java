@@ -5,8 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
- * Exposes the messages that the current thread handles to the log and to senders; holds
- * the previous messages and values.
+ * Sets the messages and the MDC of a handler's thread for one call, and restores the previous ones.
  */
 record DeliveryMdc(CurrentMessageHolder.@Nullable Messages messages, @Nullable String queue, @Nullable String id,
         @Nullable String attempt) {

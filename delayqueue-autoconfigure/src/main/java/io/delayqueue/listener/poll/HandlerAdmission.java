@@ -16,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides which messages a handler receives, and prepares them for it. Settles each of
+ * Checks which messages of a task the handler may receive, by lease, expiry, attempts and lapses, and converts them for the call. Settles each of
  * the others alone: those that have expired, lapsed or failed too often, or cannot be
  * read, and those whose leases have ended here.
  * <p>

@@ -17,7 +17,9 @@ import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.StoreFutures;
 import org.jspecify.annotations.Nullable;
 
-/** Implements the delivery for a handler; {@link Delivery} documents threads. */
+/**
+ * Implements {@link Delivery} for one call of a handler: describes the message, extends its lease, and records the decision to apply when the handler has returned.
+ */
 final class HandlerDelivery implements Delivery {
 
     static final String NO_REASON = "The handler gave no reason";

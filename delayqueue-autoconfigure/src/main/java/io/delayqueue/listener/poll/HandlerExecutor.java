@@ -22,8 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 
 /**
- * Runs handlers, each at once: on daemon threads of its own, or on an executor of the
- * application. The permits of {@link HandlerConcurrencyLimiter} limit their number. Where
+ * Starts each handler at once, without a queue: on a daemon thread of its own, or on an executor of the application. The permits of {@link HandlerConcurrencyLimiter} limit their number. Where
  * calls of the store block, also runs the iterations of all loops, on a few more threads.
  * <p>
  * Threads use the context class loader of the thread that created this object, not of the

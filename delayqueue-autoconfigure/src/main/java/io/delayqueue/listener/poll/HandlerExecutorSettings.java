@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskDecorator;
 
 /**
- * Holds what runs handlers, and the loops that call them.
+ * Holds the application's executor and task decorator for handlers, and the factory of the timer.
  *
  * @param executor runs each message as a task; {@code null} for the library's own
  * threads. Must neither run tasks in the calling thread nor block it, as that may be the

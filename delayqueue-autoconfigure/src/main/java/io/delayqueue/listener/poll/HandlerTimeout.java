@@ -6,8 +6,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends a handler that takes too long: stops renewing its leases and interrupts its thread
- * or, once it has returned a future, cancels that future. Also ends a handler that
+ * Tracks one running handler, and ends it by an interrupt or a cancellation: after its timeout, when its listener stops, or when its leases are lost. Also ends a handler that
  * outlives the stop of its listener, and one that can be cancelled once no lease of its
  * messages is left.
  * <p>

@@ -18,8 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Renews the leases of one loop, from the claim to the settlement: of messages that wait
- * for a thread, are handled, or are handled and not acknowledged yet. Each is renewed
+ * Tracks the in-flight messages of one loop, and renews their leases from the claim to the settlement. Each is renewed
  * when a third of it is over. A failed renewal is retried in the next round, of which
  * there are six per lease.
  * <p>

@@ -3,7 +3,9 @@ package io.delayqueue.listener.poll;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts the events for {@link ListenerStatistics}. Thread-safe. */
+/**
+ * Holds the counters from which {@link ListenerStatistics} are read. Thread-safe.
+ */
 public final class ListenerCounters {
 
     final LongAdder handled = new LongAdder();

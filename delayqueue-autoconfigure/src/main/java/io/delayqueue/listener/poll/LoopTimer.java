@@ -4,8 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Measures time spans, runs short tasks later, on a thread that must not be blocked, and
- * pauses threads. The only source of time for listeners besides the store:
+ * Provides the time of listeners: reads a monotonic clock, schedules short tasks that do not block, and pauses threads. The only source of time for listeners besides the store:
  * {@link TimerThread} follows the monotonic clock, and a test may follow a clock of its
  * own.
  * <p>

@@ -14,8 +14,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs the iterations of a loop, one at a time: when an iteration is requested, and when
- * the wait that the last iteration returned is over. A request during an iteration causes
+ * Runs the iterations of a loop one at a time: on request, and after the delay that the last iteration has returned. A request during an iteration causes
  * another iteration, so no event is missed.
  * <p>
  * <strong>Threads.</strong> Any thread requests iterations. An iteration runs on a thread

@@ -11,8 +11,7 @@ import io.delayqueue.store.Partition;
 import io.delayqueue.store.PrimaryPollerBid;
 
 /**
- * Tracks the partitions whose primary poller is this node, as far as it knows: how many,
- * and whether it may take one from a node that has more. A partition that several
+ * Tracks the partitions whose primary poller is this node, and limits how often it takes over one from another node. A partition that several
  * listeners poll counts once. Thread-safe.
  */
 public final class PrimaryPartitions {

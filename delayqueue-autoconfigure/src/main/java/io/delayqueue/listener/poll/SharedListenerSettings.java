@@ -6,7 +6,7 @@ import io.delayqueue.MessageLimits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds the settings of all listeners of the process.
+ * Holds the settings that all listeners of the process share.
  *
  * @param shutdownTimeout how long a stop waits for running handlers, zero or more
  * @param safetyPoll longest time between two polls of a queue, even if wake-ups are lost;

@@ -13,9 +13,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Limits how often an outage of the store is logged: one WARN at its start, at most one
- * per minute while it lasts, one INFO when the last partition is served again, as a
- * cluster may be partly unavailable.
+ * Logs an outage of the store with a WARN at its start and at most once a minute, and an INFO at its end, which is when each partition is served again.
  * <p>
  * <strong>Threads.</strong> One instance for the process, called by all loops and by
  * handler threads.

@@ -22,7 +22,7 @@ final class RedisAddress {
     }
 
     /**
-     * Returns the address, without credentials; empty if the client does not tell it.
+     * Returns the address, without credentials; empty if the client does not report it.
      */
     static String of(@Nullable RedisConnectionFactory factory) {
         if (factory == null || !RedisScriptExecutor.isLettuce(factory)) {

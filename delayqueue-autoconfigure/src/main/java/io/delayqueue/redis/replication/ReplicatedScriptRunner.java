@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Runs scripts, and answers once enough replicas have their writes. Each master has a
+ * Routes each call to the pipeline of its master, which answers once enough replicas have the write. Each master has a
  * dedicated connection of the application's client: {@code WAIT} covers the writes of its
  * own connection, and blocks later commands on it.
  * <p>

@@ -3,7 +3,7 @@ package io.delayqueue.redis.replication;
 import java.time.Duration;
 
 /**
- * Holds how many replicas a send waits for.
+ * Holds how many replicas a send waits for, and for how long.
  *
  * @param replicas their least number; 0 not to wait
  * @param timeout limit that Redis applies, at least a millisecond

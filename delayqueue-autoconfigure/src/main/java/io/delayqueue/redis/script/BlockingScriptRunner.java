@@ -14,7 +14,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.ReturnType;
 
 /**
- * Runs scripts through Spring Data's own commands, for clients other than Lettuce. Takes
+ * Runs scripts in the calling thread by the commands of Spring Data, for clients other than Lettuce. Takes
  * a connection from the factory for each call instead of using a {@code RedisTemplate},
  * which would add the script to a Redis transaction of the caller.
  * <p>

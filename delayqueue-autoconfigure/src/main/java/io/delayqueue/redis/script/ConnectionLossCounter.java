@@ -14,7 +14,7 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Counts the connections that a link has lost. A connection to a cluster, or to master
+ * Counts lost connections of Lettuce, to detect that a call may have been sent twice. A connection to a cluster, or to master
  * and replicas, reports only its own loss; the connections to the nodes, which carry the
  * calls, report to the client. For these, all losses of the client count, including those
  * of other links. Thread-safe.

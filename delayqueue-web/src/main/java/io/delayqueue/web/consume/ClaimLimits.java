@@ -1,8 +1,7 @@
 package io.delayqueue.web.consume;
 
 /**
- * Holds the numbers that a {@link ClaimLimiter} enforces: claims at the same time in this
- * process.
+ * Holds the maximum number of claims that a {@link ClaimLimiter} permits at a time, in total and per queue.
  *
  * @param max maximum number in total
  * @param maxPerQueue maximum number for one queue

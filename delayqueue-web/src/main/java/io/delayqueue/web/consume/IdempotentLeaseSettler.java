@@ -16,8 +16,7 @@ import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.routing.StoreComponents;
 
 /**
- * Retries and dead-letters messages of HTTP consumers, which may repeat a call after a
- * lost reply. Counts and publishes a repeated call once; the store changes the message
+ * Settles leases of HTTP consumers by retry, release or dead-lettering, and recognizes a call that is repeated after a lost reply. Counts and publishes a repeated call once; the store changes the message
  * once in any case. Offers a plain {@link LeaseSettler} for the calls that need no such
  * care. Thread-safe; never blocks.
  */

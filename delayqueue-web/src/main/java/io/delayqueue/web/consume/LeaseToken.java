@@ -13,7 +13,7 @@ import io.delayqueue.store.Partition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Identifies the lease of a message of a queue, so that any node can settle it. Callers
+ * Identifies one lease to HTTP callers, so that any node can settle it. Callers
  * get it signed by a {@link LeaseTokenMac}, so that it cannot be forged or changed; the
  * store decides whether the lease is still live.
  *

@@ -15,7 +15,7 @@ import io.delayqueue.web.http.ProblemException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Verifies the lease tokens of callers, and provides the signature for new ones. The
+ * Reads and caches the secret of the namespace, verifies the lease tokens of callers, and provides the {@link LeaseTokenMac} that signs new ones. The
  * secret is read again after ten seconds, and, at most once a second, when a token does
  * not verify: all nodes agree soon after it was lost or deleted, and forged tokens cost
  * the store little. While the store does not answer, the last secret is used.

@@ -38,8 +38,7 @@ import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
- * Serves the page for operators: its files, and below {@code data} its data, mostly by
- * routes of the API. The page uses relative addresses only, so it works under a context
+ * Serves the dashboard: its files at its path and JSON below {@code data}, mostly by routes of the API. The page uses relative addresses only, so it works under a context
  * path and behind a proxy that changes paths. Thread-safe.
  */
 public final class Dashboard {

@@ -14,7 +14,7 @@ import io.delayqueue.store.ServerMonitor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bundles the beans that the routes of the dashboard call.
+ * Holds the beans and times that the routes of the dashboard use.
  *
  * @param operations changes queues and messages
  * @param inspector reads queues

@@ -15,7 +15,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Counts the handlers that started on this node since its start, by lateness. The page
+ * Reads from the listeners how many handlers this node has started since its start, by queue and lateness. The page
  * computes differences, so nothing is remembered here. The node has an id, because behind
  * a load balancer another one may answer next. Thread-safe.
  */

@@ -14,8 +14,7 @@ import io.delayqueue.admin.DueHistogram;
 import io.delayqueue.admin.QueueOverview;
 
 /**
- * Caches the messages that become due in the next hour by minute, of the fullest queues
- * together. The store is queried at most every 15 seconds, by one thread; other requests
+ * Caches how many messages become due in each minute of the next hour, summed over the fullest queues. The store is queried at most every 15 seconds, by one thread; other requests
  * meanwhile get the previous result. Thread-safe.
  */
 final class NextHourCache {

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Describes what became of an occurrence of a schedule.
+ * Holds the state of the message of a schedule's occurrence.
  *
  * @param id the id of its message
  * @param state what became of it

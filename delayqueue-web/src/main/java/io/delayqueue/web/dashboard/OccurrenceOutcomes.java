@@ -22,8 +22,7 @@ import io.delayqueue.web.dashboard.OccurrenceOutcome.State;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds what became of the last occurrences of schedules: among the messages of the
- * queue, its latest dead letters, and the history of messages. Thread-safe.
+ * Finds the states of the last occurrences of schedules: among the messages of the queue, its latest dead letters, and the history of messages. Thread-safe.
  */
 final class OccurrenceOutcomes {
 

@@ -26,7 +26,7 @@ import io.delayqueue.store.ServerMonitor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Caches one read of all queues for all users. Redis is queried at most once a second, by
+ * Caches the data of the overview for one second, for all users: queues, alerts and lateness. Redis is queried at most once a second, by
  * one read at a time; concurrent requests share its result or failure.
  * <p>
  * <strong>Threads.</strong> Those of requests, which wait a limited time, and one that

@@ -31,7 +31,9 @@ import tools.jackson.databind.node.ObjectNode;
 import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
 
-/** Serves the data of the dashboard that the API does not have. */
+/**
+ * Adds the routes of the dashboard that the API lacks, but for those of schedules: the overview, the next hour, the state of the store, one queue, and the search of dead letters.
+ */
 final class OverviewRoutes {
 
     private static final int MAX_DETAIL = 500;

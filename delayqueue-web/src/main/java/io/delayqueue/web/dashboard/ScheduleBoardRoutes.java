@@ -32,8 +32,7 @@ import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
 
 /**
- * Serves schedules with what became of their last occurrences: of all queues, of one
- * queue by name and state, and one.
+ * Adds the routes that return schedules with the outcomes of their last occurrences: of all queues, of one queue, and one by name.
  */
 final class ScheduleBoardRoutes {
 

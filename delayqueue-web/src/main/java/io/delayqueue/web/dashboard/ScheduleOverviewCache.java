@@ -26,7 +26,7 @@ import io.delayqueue.StoreUnavailableException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Caches the schedules of all queues that are due next. Reads the queues one after
+ * Caches the schedules that fire next, over all queues. Reads the queues one after
  * another, then the outcomes of what is shown, at most every ten seconds, and for 200 ms
  * of a request; the next request continues.
  * <p>

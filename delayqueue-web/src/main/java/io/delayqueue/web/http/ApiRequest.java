@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.web.util.UriUtils;
 
 /**
- * Gives a route its request: the caller, the parameters and the body. Used by the request
+ * Provides the caller, the parameters and the body of a request to the handler of its route. Used by the request
  * thread alone.
  */
 public final class ApiRequest {

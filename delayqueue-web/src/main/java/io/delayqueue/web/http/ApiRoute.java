@@ -7,7 +7,7 @@ import org.springframework.web.servlet.function.ServerResponse;
 import org.springframework.web.util.pattern.PathPattern;
 
 /**
- * Maps a method and path to a handler.
+ * Maps a method and path to a handler and to the authorities, of which callers need one.
  *
  * @param method the method
  * @param pattern the path, including the base path

@@ -16,7 +16,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Publishes each change as an event, whether it succeeded or failed. Invalid requests
+ * Runs a change, and publishes its outcome as an audit event, whether it succeeded or failed. Invalid requests
  * change nothing and are not published. Thread-safe.
  */
 public final class AuditPublisher {

@@ -18,8 +18,7 @@ import org.springframework.http.MediaType;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * Hides every {@code Content-Type} but JSON from Spring MVC, which would fail on an
- * unparsable one before the API is called. The API rejects them itself, after it has
+ * Hides {@code Content-Type} headers other than JSON from Spring MVC, which would reject an invalid one before the API checks the caller. The API rejects them itself, after it has
  * checked the caller. Runs after the security filters. Thread-safe.
  */
 public final class ContentTypeHidingFilter extends OncePerRequestFilter {

@@ -10,7 +10,9 @@ import java.util.zip.GZIPOutputStream;
 
 import jakarta.servlet.http.HttpServletRequest;
 
-/** Compresses responses by gzip for callers that accept it. */
+/**
+ * Checks whether a caller accepts gzip, and compresses byte arrays.
+ */
 public final class Gzip {
 
     private Gzip() {

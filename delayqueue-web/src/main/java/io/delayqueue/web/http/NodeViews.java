@@ -14,8 +14,7 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Converts nodes, what is wanted of them, and the stacks of their handlers to their JSON
- * in the API. Absent values are {@code null}, so that every field is present.
+ * Converts nodes, their wanted state and the stacks of their handlers to the JSON of the API. Absent values are {@code null}, so that every field is present.
  */
 public final class NodeViews {
 

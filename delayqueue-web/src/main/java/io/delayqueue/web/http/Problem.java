@@ -8,8 +8,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Describes to the caller why a request failed: the response body in the form of problem
- * details (RFC 9457), and its status.
+ * Holds the problem details (RFC 9457) of a failed request: its kind with a status, and the details.
  *
  * @param kind the kind, for programs
  * @param detail for people: the value and the rule
