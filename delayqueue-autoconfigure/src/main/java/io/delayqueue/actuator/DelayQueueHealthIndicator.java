@@ -184,12 +184,12 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
     private String stateOf(ListenerContainer listener, List<String> problems) {
         for (PollLoopStatus loop : listener.loops()) {
             if (!loop.isAlive()) {
-                problems.add("Listener '%s' has not looked after queue '%s' for %s: its messages are not handled here"
+                problems.add("Listener '%s' has not polled queue '%s' for %s: its messages are not handled here"
                     .formatted(listener.id(), loop.partition(), Texts.span(loop.sinceLastIteration())));
             }
             if (!this.subscribed.test(loop.partition())) {
                 problems
-                    .add(("Listener '%s' hears no wake-ups of queue '%s': its messages are found by the safety poll, "
+                    .add(("Listener '%s' receives no wake-ups of queue '%s': its messages are found by the safety poll, "
                             + "up to %s late")
                         .formatted(listener.id(), loop.partition(), Texts.span(loop.safetyPoll())));
             }

@@ -24,7 +24,7 @@ public final class JournalHealthIndicator extends AbstractHealthIndicator {
     /** Longer than any round takes. */
     private static final Duration STALLED = Duration.ofMinutes(1);
 
-    private static final String UNKEPT = "No node has done the work for all nodes for %s: overdue messages are not "
+    private static final String UNMAINTAINED = "No node has done the work for all nodes for %s: overdue messages are not "
             + "compared, and old records not deleted. Set delayqueue.journal.maintenance=true on one";
 
     private final JournalStatus status;
@@ -50,8 +50,8 @@ public final class JournalHealthIndicator extends AbstractHealthIndicator {
                 .add("A statement of the journal has not ended for %s: requests are not applied, or rows not compared"
                     .formatted(Texts.span(this.status.round())));
         }
-        if (this.status.unkept().compareTo(STALLED) > 0) {
-            problems.add(UNKEPT.formatted(Texts.span(this.status.unkept())));
+        if (this.status.unmaintained().compareTo(STALLED) > 0) {
+            problems.add(UNMAINTAINED.formatted(Texts.span(this.status.unmaintained())));
         }
         String older = this.status.older();
         if (older != null) {

@@ -20,14 +20,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compares the time that the database has committed with the latest one that the store
- * has seen, in each call for changes. If that of the database is earlier, it has lost its
+ * Detects a database that was restored from a backup, by comparing the time that it has committed with the latest one that the store has seen, in each call for changes. If that of the database is earlier, it has lost its
  * last transactions: after a failover to a replica that lagged, or because it was
  * restored from a backup. Its rows may be of messages that have ended since, and it
  * assigns revisions again.
  * <p>
- * The node that commits the times is the keeper, for all nodes of the namespace, until it
- * stops. Nodes without maintenance are never the keeper.
+ * The node that commits the times is the maintainer, for all nodes of the namespace, until it
+ * stops. Nodes without maintenance are never the maintainer.
  * <p>
  * <strong>Threads.</strong> Confined to that of the reconciler.
  */
@@ -38,7 +37,7 @@ final class DatabaseAge {
     /** How long other nodes do not get a change. */
     private static final Duration CHANGE_CLAIM = Duration.ofSeconds(30);
 
-    /** How long the keeper may be silent until another node takes its place. */
+    /** How long the maintainer may be silent until another node takes its place. */
     private static final Duration KEEPER_LIMIT = Duration.ofSeconds(5);
 
     private static final String OLDER = "The database of the journal is older than Redis: the last time that it has "
@@ -70,7 +69,7 @@ final class DatabaseAge {
     /** When the present time was read first, in nanoseconds of the monotonic clock. */
     private long knownSince = System.nanoTime();
 
-    /** When this node has committed a time last; 0 if it is not the keeper. */
+    /** When this node has committed a time last; 0 if it is not the maintainer. */
     private long keptAt;
 
     /** The partition that has shown that the database is older. */
@@ -92,7 +91,7 @@ final class DatabaseAge {
 
     /**
      * Begins a round: evaluates the answers since the last one, commits a time if this
-     * node is the keeper, or is to be, and reads the time for the next calls. Commits
+     * node is the maintainer, or is to be, and reads the time for the next calls. Commits
      * nothing if the database is older, or if no partition has answered: then the time
      * that was read last was not compared.
      * @param queues the queues that are to be called
@@ -110,7 +109,7 @@ final class DatabaseAge {
         this.older = false;
         read();
         boolean silent = System.nanoTime() - this.knownSince >= KEEPER_LIMIT.toNanos();
-        this.status.unkeptSince((silent && !this.maintenance) ? this.knownSince : 0);
+        this.status.unmaintainedSince((silent && !this.maintenance) ? this.knownSince : 0);
         if (queues.isEmpty()) {
             this.status.compared();
         }
@@ -122,7 +121,7 @@ final class DatabaseAge {
                 && (!this.reached.isEmpty() || queues.isEmpty());
         boolean silent = System.nanoTime() - this.knownSince >= KEEPER_LIMIT.toNanos();
         return this.maintenance && compared
-                && (this.node.equals(this.known.keeper()) || silent || this.known.keeper().isEmpty());
+                && (this.node.equals(this.known.maintainer()) || silent || this.known.maintainer().isEmpty());
     }
 
     private void read() {
@@ -140,17 +139,17 @@ final class DatabaseAge {
     }
 
     /** Returns whether this node does what one node does for all. */
-    boolean isKeeper() {
+    boolean isMaintainer() {
         return this.keptAt != 0 && System.nanoTime() - this.keptAt < KEEPER_LIMIT.toNanos();
     }
 
     /**
-     * Returns whether another node is the keeper, and the database has not lost a time
+     * Returns whether another node is the maintainer, and the database has not lost a time
      * that this node has read.
      */
     boolean isKeptByOther() {
-        String keeper = this.known.keeper();
-        return !keeper.isEmpty() && !keeper.equals(this.node) && !this.earlier && this.status.older() == null
+        String maintainer = this.known.maintainer();
+        return !maintainer.isEmpty() && !maintainer.equals(this.node) && !this.earlier && this.status.older() == null
                 && System.nanoTime() - this.knownSince < KEEPER_LIMIT.toNanos();
     }
 
@@ -226,7 +225,7 @@ final class DatabaseAge {
             report(partition, seen, RIGHTS);
             return false;
         }
-        this.known.commit(this.database, this.known.keeper(), seen + 1);
+        this.known.commit(this.database, this.known.maintainer(), seen + 1);
         logger.warn("The database of the journal has lost its last transactions: the last time that it has committed "
                 + "is {}, and Redis has seen {} in queue '{}'. Messages of the lost transactions that Redis has are "
                 + "handled, and their requests are lost like the other changes of these transactions",

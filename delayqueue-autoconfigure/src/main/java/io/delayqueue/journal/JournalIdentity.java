@@ -9,16 +9,14 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.DuplicateKeyException;
 
 /**
- * Identifies a journal, and how recent its database is: a database that was restored from
- * a backup has an earlier time than the one from which the backup was made. Both are in a
- * row of its namespace. Thread-safe.
+ * Reads and updates the row that holds the identity of a journal, the last time that was committed, and the maintainer. Thread-safe.
  *
  * @param identity that of the journal
  * @param committedAt a time that a node has committed, in milliseconds since the epoch,
  * on the database's clock; it only increases
- * @param keeper the node that has committed it
+ * @param maintainer the node that has committed it
  */
-record JournalIdentity(String identity, long committedAt, String keeper) {
+record JournalIdentity(String identity, long committedAt, String maintainer) {
 
     private static final Logger logger = LoggerFactory.getLogger(JournalIdentity.class);
 
@@ -28,7 +26,7 @@ record JournalIdentity(String identity, long committedAt, String keeper) {
         if (known.isEmpty()) {
             try {
                 database.inOwnTransaction(() -> database.statement("""
-                        INSERT INTO delayqueue_journal_identity (namespace, identity, committed_at, keeper)
+                        INSERT INTO delayqueue_journal_identity (namespace, identity, committed_at, maintainer)
                         VALUES (:namespace, :identity, $now, '')""")
                     .param("identity", UUID.randomUUID().toString())
                     .update());
@@ -43,7 +41,7 @@ record JournalIdentity(String identity, long committedAt, String keeper) {
 
     private static List<JournalIdentity> select(JournalDatabase database) {
         return database.query(() -> database
-            .replanned("SELECT identity, committed_at, keeper FROM delayqueue_journal_identity "
+            .replanned("SELECT identity, committed_at, maintainer FROM delayqueue_journal_identity "
                     + "WHERE namespace = :namespace")
             .query((row, number) -> new JournalIdentity(row.getString(1), row.getLong(2), row.getString(3)))
             .list());
@@ -51,13 +49,13 @@ record JournalIdentity(String identity, long committedAt, String keeper) {
 
     /**
      * Commits a later time, unless the row has changed since it was read: another node is
-     * the keeper, or the database was restored from a backup meanwhile.
+     * the maintainer, or the database was restored from a backup meanwhile.
      * @param least the earliest time to commit
      * @return whether it was committed
      */
     boolean commit(JournalDatabase database, String node, long least) {
         return database.inOwnTransaction(() -> database.statement("""
-                UPDATE delayqueue_journal_identity SET keeper = :node,
+                UPDATE delayqueue_journal_identity SET maintainer = :node,
                   committed_at = CASE WHEN $now > :least THEN $now ELSE :least END
                 WHERE namespace = :namespace AND identity = :identity AND committed_at = :committed""")
             .param("node", node)

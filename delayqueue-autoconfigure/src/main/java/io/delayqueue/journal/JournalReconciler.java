@@ -246,7 +246,7 @@ final class JournalReconciler implements SmartLifecycle {
 
     /** Returns whether this node sweeps, and deletes old records, for all nodes. */
     private boolean isSweeper() {
-        return this.age.isKeeper() && this.status.older() == null;
+        return this.age.isMaintainer() && this.status.older() == null;
     }
 
     /** Deletes old records, a batch at a time. */

@@ -12,7 +12,9 @@ import java.util.concurrent.atomic.LongAdder;
 import io.delayqueue.QueueName;
 import org.jspecify.annotations.Nullable;
 
-/** Counts what the journal of this node has done, and holds its problems. Thread-safe. */
+/**
+ * Holds the counts and problems of this node's journal, and decides whether it may act on a queue. Thread-safe.
+ */
 public final class JournalStatus {
 
     private final LongAdder applied = new LongAdder();
@@ -53,8 +55,8 @@ public final class JournalStatus {
 
     private volatile @Nullable Problem reconcilerProblem;
 
-    /** When the keeper has committed a time last; 0 if that was a moment ago. */
-    private volatile long unkeptSince;
+    /** When the maintainer has committed a time last; 0 if that was a moment ago. */
+    private volatile long unmaintainedSince;
 
     JournalStatus() {
     }
@@ -148,13 +150,13 @@ public final class JournalStatus {
      * Returns how long no node has done the work that one node does for all; zero if one
      * does, or if this node may do it.
      */
-    public Duration unkept() {
-        long since = this.unkeptSince;
+    public Duration unmaintained() {
+        long since = this.unmaintainedSince;
         return (since != 0) ? Duration.ofNanos(System.nanoTime() - since) : Duration.ZERO;
     }
 
-    void unkeptSince(long since) {
-        this.unkeptSince = since;
+    void unmaintainedSince(long since) {
+        this.unmaintainedSince = since;
     }
 
     void relayRound() {
@@ -175,7 +177,7 @@ public final class JournalStatus {
 
     void reconcilerStopped() {
         this.reconcilerRound = 0;
-        this.unkeptSince = 0;
+        this.unmaintainedSince = 0;
     }
 
     void addApplied(int count) {

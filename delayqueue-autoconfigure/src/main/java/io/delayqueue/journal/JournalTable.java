@@ -46,8 +46,8 @@ final class JournalTable {
     /** The longest claim of a node. */
     static final Duration MAX_CLAIM = Duration.ofMinutes(1);
 
-    /** No next check of an overdue message is later: see the sweep. */
-    private static final Duration SOON_CHECKS = Duration.ofHours(18);
+    /** The next check of any overdue message is sooner. */
+    private static final Duration SOON_CHECKS = LedgerSweep.MAX_INTERVAL.plusHours(1);
 
     /** No node claims a row for so long. */
     private static final Duration DISTANT_CLAIM = MAX_CLAIM.multipliedBy(10);

@@ -33,8 +33,11 @@ final class LedgerSweep {
 
     private static final Logger logger = LoggerFactory.getLogger(LedgerSweep.class);
 
-    /** The longest interval between two checks of a message. */
+    /** How often the interval between two checks of a message doubles at most. */
     private static final int MAX_DOUBLINGS = 9;
+
+    /** The longest interval between two checks of a message. */
+    static final Duration MAX_INTERVAL = JournalOffers.CHECK_DELAY.multipliedBy(1L << MAX_DOUBLINGS);
 
     /** The time between two rows. A look-up takes the database about 0.1 ms. */
     private static final long ROW_NANOS = 2_500_000;

@@ -6,8 +6,7 @@ import org.springframework.jdbc.support.GeneratedKeyHolder;
 import org.springframework.jdbc.support.KeyHolder;
 
 /**
- * Moves the sequence of revisions on after the database has lost its last transactions,
- * as it would assign their revisions again. Messages with these may still be in the
+ * Advances the sequence of revisions by a million after the database has lost its last transactions, so that it assigns no revision twice. Messages with those of the lost transactions may still be in the
  * store. Thread-safe.
  */
 final class RevisionSequence {
@@ -40,6 +39,7 @@ final class RevisionSequence {
                 .single());
             case H2 -> this.database.inOwnTransaction(this::restart);
             case MYSQL, MARIADB -> this.database.inRolledBackTransaction(this::insert);
+            default -> throw new IllegalStateException("No way to skip revisions of " + this.database.dialect());
         }
     }
 

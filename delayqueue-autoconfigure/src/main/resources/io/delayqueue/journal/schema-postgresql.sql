@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS delayqueue_journal_identity (
   namespace VARCHAR(64) COLLATE "C" PRIMARY KEY,
   identity VARCHAR(36) NOT NULL,
   committed_at BIGINT NOT NULL,
-  keeper VARCHAR(36) NOT NULL
+  maintainer VARCHAR(36) NOT NULL
 );
 CREATE TABLE IF NOT EXISTS delayqueue_dead_letter (
   namespace VARCHAR(64) COLLATE "C" NOT NULL,

@@ -103,7 +103,7 @@ class DelayQueueHealthContributorAutoConfigurationTests {
                     new HealthSettings(null, Duration.ofSeconds(10), Duration.ofSeconds(5)), Map::of)
                 .health();
             assertThat(health.getStatus()).isEqualTo(Status.DOWN);
-            assertThat(problems(health)).containsExactly("Listener 'all' hears no wake-ups of queue 'orders': its "
+            assertThat(problems(health)).containsExactly("Listener 'all' receives no wake-ups of queue 'orders': its "
                     + "messages are found by the safety poll, up to 5 s late");
         });
     }

@@ -46,7 +46,7 @@ class OperationsProfileIntegrationTests {
 
     private static final User NOBODY = new User("nobody", null);
 
-    private static final User VIEWER = new User("viewer", "may-look");
+    private static final User VIEWER = new User("viewer", "may-view");
 
     private static final User OPERATOR = new User("operator", "may-act");
 
@@ -204,7 +204,7 @@ class OperationsProfileIntegrationTests {
         assertThat(get(SENDER, "/actuator/prometheus").getStatusCode().value()).isEqualTo(403);
         assertThat(get(CONSUMER, API + "/queues/receipt").getStatusCode().value()).isEqualTo(403);
         assertThat(get(OPERATOR, "/actuator/env").getStatusCode().value()).isEqualTo(404);
-        assertThat(get(new User("operator", "may-look"), "/actuator/prometheus").getStatusCode().value())
+        assertThat(get(new User("operator", "may-view"), "/actuator/prometheus").getStatusCode().value())
             .isEqualTo(401);
     }
 

@@ -267,17 +267,17 @@ public final class RedisServerCheck {
      */
     static void warnOfMissingPersistence(RedisTemplate<?, ?> template) {
         try {
-            Map<String, String> forgetful = ClusterNodes.read(template, (server) -> server.info("persistence"), AOF);
-            forgetful.values().removeIf((enabled) -> !enabled.strip().equals("0"));
-            if (!forgetful.isEmpty()) {
+            Map<String, String> unpersisted = ClusterNodes.read(template, (server) -> server.info("persistence"), AOF);
+            unpersisted.values().removeIf((enabled) -> !enabled.strip().equals("0"));
+            if (!unpersisted.isEmpty()) {
                 Map<String, String> snapshots = ClusterNodes.settings(template, "save");
-                forgetful.keySet().removeIf((at) -> !snapshots.getOrDefault(at, "unknown").isBlank());
+                unpersisted.keySet().removeIf((at) -> !snapshots.getOrDefault(at, "unknown").isBlank());
             }
-            if (!forgetful.isEmpty()) {
+            if (!unpersisted.isEmpty()) {
                 logger.warn(
                         "Nothing is kept on disk by Redis{}, neither by an append-only file nor by snapshots: a "
                                 + "restart of it loses all messages. Set 'appendonly yes'",
-                        String.join(",", forgetful.keySet()));
+                        String.join(",", unpersisted.keySet()));
             }
         }
         catch (RuntimeException ex) {
@@ -311,7 +311,7 @@ public final class RedisServerCheck {
     private void warnOfKeyspace(boolean cluster) {
         if (cluster && !RedisScriptExecutor.isLettuceCluster(this.template.getRequiredConnectionFactory())) {
             logger.warn("delayqueue.wakeup is 'keyspace' on a cluster, whose notifications are each node's own: with "
-                    + "a client other than Lettuce those of one node are heard, and other messages are found by the "
+                    + "a client other than Lettuce only those of one node are received; other messages are found by the "
                     + "safety poll. Use Lettuce, or wakeup 'channel'");
         }
         Map<String, String> settings;

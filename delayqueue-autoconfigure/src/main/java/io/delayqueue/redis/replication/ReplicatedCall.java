@@ -17,7 +17,7 @@ import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs a script on a connection that waits for replicas.
+ * Sends one script call of a pipeline, and completes it once the pipeline reports that the replicas have its writes.
  * <p>
  * <strong>Threads.</strong> Any creates it; then one at a time uses it. Its time limit
  * ends it on a thread of its own.
@@ -127,7 +127,7 @@ final class ReplicatedCall {
             }
             if (failure instanceof TimeoutException && failure(failure) == null) {
                 throw new NotReplicatedException(
-                        "Stored, not replicated: replicas were not heard of within %d ms of the send"
+                        "Stored, not replicated: no answer to WAIT within %d ms of the send"
                             .formatted(this.limit.toMillis()),
                         failure);
             }

@@ -81,43 +81,43 @@ class PrimaryPollerIntegrationTests {
         try (TcpProxy proxy = TcpProxy.to(this.redis.port())) {
             this.applications.start(Applications.HandlerConfiguration.class,
                     Applications.at(proxy.port(), Applications.NO_SAFETY_POLL));
-            Applications.await(() -> assertThat(keepers()).hasSize(1));
+            Applications.await(() -> assertThat(primaryPollers()).hasSize(1));
             Application other = this.applications.withHandler(this.redis, Applications.NO_SAFETY_POLL);
             awaitListeners(2);
             Application sender = this.applications.withoutHandler(this.redis);
             awaitQuiet();
-            String gone = keepers().keySet().iterator().next();
+            String gone = primaryPollers().keySet().iterator().next();
 
             proxy.blackhole();
             sender.queue().send("orders", new Order(1), Duration.ZERO);
 
             assertThat(other.handler().next().number()).isOne();
-            Applications.await(() -> assertThat(keepers()).hasSize(1).doesNotContainKey(gone));
+            Applications.await(() -> assertThat(primaryPollers()).hasSize(1).doesNotContainKey(gone));
             proxy.pass();
         }
     }
 
     @Test
     void aPrimaryPollerThatStopsLeavesThePartitionToOthers() throws Exception {
-        Application keeper = this.applications.withHandler(this.redis, Applications.NO_SAFETY_POLL);
-        Applications.await(() -> assertThat(keepers()).hasSize(1));
+        Application primary = this.applications.withHandler(this.redis, Applications.NO_SAFETY_POLL);
+        Applications.await(() -> assertThat(primaryPollers()).hasSize(1));
         Application other = this.applications.withHandler(this.redis, Applications.NO_SAFETY_POLL);
         awaitListeners(2);
         awaitQuiet();
 
         Application sender = this.applications.withoutHandler(this.redis);
 
-        keeper.listener().pause();
-        Applications.await(() -> assertThat(keepers()).isEmpty());
+        primary.listener().pause();
+        Applications.await(() -> assertThat(primaryPollers()).isEmpty());
         sender.queue().send("orders", new Order(1), Duration.ZERO);
         assertThat(other.handler().next().number()).isOne();
-        Applications.await(() -> assertThat(keepers()).hasSize(1));
-        keeper.listener().resume();
+        Applications.await(() -> assertThat(primaryPollers()).hasSize(1));
+        primary.listener().resume();
         other.close();
 
-        assertThat(keepers()).isEmpty();
+        assertThat(primaryPollers()).isEmpty();
         sender.queue().send("orders", new Order(2), Duration.ZERO);
-        assertThat(keeper.handler().next().number()).isEqualTo(2);
+        assertThat(primary.handler().next().number()).isEqualTo(2);
     }
 
     @Test
@@ -158,7 +158,7 @@ class PrimaryPollerIntegrationTests {
 
     private void awaitShares(int nodes) {
         Applications.await(() -> {
-            Map<String, Long> shares = keepers();
+            Map<String, Long> shares = primaryPollers();
             assertThat(shares).hasSize(nodes);
             assertThat(shares.values().stream().mapToLong((share) -> share).sum()).isEqualTo(QUEUES.size());
             assertThat(Collections.max(shares.values()) - Collections.min(shares.values())).isLessThanOrEqualTo(1);
@@ -166,7 +166,7 @@ class PrimaryPollerIntegrationTests {
     }
 
     /** How many partitions each node keeps, as Redis has it. */
-    private Map<String, Long> keepers() {
+    private Map<String, Long> primaryPollers() {
         return this.redis.commands()
             .keys(this.applications.namespace() + ":*:primary")
             .stream()

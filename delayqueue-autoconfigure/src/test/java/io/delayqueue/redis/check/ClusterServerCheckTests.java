@@ -146,7 +146,7 @@ class ClusterServerCheckTests {
 
         assertThat(checkByJedis(WakeUpMode.KEYSPACE)).isTrue();
         assertThat(output).containsOnlyOnce("WARN")
-            .contains("with a client other than Lettuce those of one node are heard");
+            .contains("with a client other than Lettuce only those of one node are received");
     }
 
     private static LettuceClientConfigurationBuilder wellSet() {

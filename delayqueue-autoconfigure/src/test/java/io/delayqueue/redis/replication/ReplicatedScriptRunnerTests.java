@@ -384,7 +384,7 @@ class ReplicatedScriptRunnerTests {
         assertThat(failures).filteredOn((failure) -> failure instanceof NotReplicatedException)
             .extracting(Throwable::getMessage)
             .contains("Stored, not replicated: 0 of 1 replicas had it within 2000 ms",
-                    "Stored, not replicated: replicas were not heard of within 3000 ms of the send");
+                    "Stored, not replicated: no answer to WAIT within 3000 ms of the send");
         assertThat(failures).filteredOn((failure) -> failure instanceof StoreUnavailableException)
             .isNotEmpty()
             .allSatisfy((failure) -> {

@@ -114,7 +114,7 @@ export function queuePath(queue) {
   return `queues/${encodeURIComponent(queue)}`;
 }
 
-/** Returns whether there is such a queue, which the answer that a message was not found does not tell. */
+/** Returns whether there is such a queue; the answer that a message was not found does not say that. */
 export async function exists(queue) {
   if (state.overview?.queues.some((one) => one.queue === queue)) {
     return true;
