@@ -188,10 +188,10 @@ public class DelayQueueHealthIndicator extends AbstractHealthIndicator {
                     .formatted(listener.id(), loop.partition(), Texts.span(loop.sinceLastIteration())));
             }
             if (!this.subscribed.test(loop.partition())) {
-                problems
-                    .add(("Listener '%s' receives no wake-ups of queue '%s': its messages are found by the safety poll, "
-                            + "up to %s late")
-                        .formatted(listener.id(), loop.partition(), Texts.span(loop.safetyPoll())));
+                problems.add(
+                        ("Listener '%s' receives no wake-ups of queue '%s': its messages are found by the safety poll, "
+                                + "up to %s late")
+                            .formatted(listener.id(), loop.partition(), Texts.span(loop.safetyPoll())));
             }
         }
         if (!listener.isRunning()) {

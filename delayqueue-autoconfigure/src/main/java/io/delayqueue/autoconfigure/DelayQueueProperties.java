@@ -13,7 +13,7 @@ import io.delayqueue.journal.HistorySettings;
 import io.delayqueue.journal.JournalMode;
 import io.delayqueue.journal.JournalSettings;
 import io.delayqueue.listener.poll.BackoffPolicy;
-import io.delayqueue.listener.poll.HandlerExecutorSettings;
+import io.delayqueue.listener.poll.HandlerExecution;
 import io.delayqueue.listener.poll.ListenerSettings;
 import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.observation.MessageObservations;
@@ -193,7 +193,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     }
 
     /** Returns the settings shared by all listeners of the process. */
-    SharedListenerSettings workerSettings(boolean virtualThreads, HandlerExecutorSettings execution) {
+    SharedListenerSettings workerSettings(boolean virtualThreads, HandlerExecution execution) {
         Duration retention = this.deadLetters.retention();
         return new SharedListenerSettings(this.listener.shutdownTimeout(), this.safetyPoll,
                 retention.isZero() ? null : retention, virtualThreads, execution);

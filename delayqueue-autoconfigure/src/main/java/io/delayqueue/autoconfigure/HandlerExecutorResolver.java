@@ -3,7 +3,7 @@ package io.delayqueue.autoconfigure;
 import java.util.List;
 import java.util.concurrent.Executor;
 
-import io.delayqueue.listener.poll.HandlerExecutorSettings;
+import io.delayqueue.listener.poll.HandlerExecution;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.factory.BeanFactory;
@@ -26,9 +26,9 @@ final class HandlerExecutorResolver {
     private HandlerExecutorResolver() {
     }
 
-    static HandlerExecutorSettings among(BeanFactory beans, @Nullable String executor,
+    static HandlerExecution among(BeanFactory beans, @Nullable String executor,
             ObjectProvider<TaskDecorator> decorators) {
-        return new HandlerExecutorSettings((executor != null) ? named(executor, beans) : null,
+        return new HandlerExecution((executor != null) ? named(executor, beans) : null,
                 composed(decorators.orderedStream().toList()));
     }
 

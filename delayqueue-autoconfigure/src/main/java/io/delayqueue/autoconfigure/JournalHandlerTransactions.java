@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.journal.HandledMessages;
+import io.delayqueue.journal.HandlerTransactionExecutor;
 import io.delayqueue.journal.HandlerTransactionException;
 import io.delayqueue.journal.JournalFactory;
 import io.delayqueue.journal.JournalMode;
@@ -38,7 +38,7 @@ final class JournalHandlerTransactions implements HandlerTransactions {
 
     private final DelayQueueProperties properties;
 
-    private final Supplier<HandledMessages> handled;
+    private final Supplier<HandlerTransactionExecutor> handled;
 
     /**
      * Creates transactions.
@@ -49,7 +49,7 @@ final class JournalHandlerTransactions implements HandlerTransactions {
             Supplier<PlatformTransactionManager> transactions) {
         this.factory = factory;
         this.properties = properties;
-        this.handled = SingletonSupplier.of(() -> factory.handledMessages(transactions.get()));
+        this.handled = SingletonSupplier.of(() -> factory.handlerTransactions(transactions.get()));
     }
 
     @Override

@@ -20,13 +20,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Detects a database that was restored from a backup, by comparing the time that it has committed with the latest one that the store has seen, in each call for changes. If that of the database is earlier, it has lost its
- * last transactions: after a failover to a replica that lagged, or because it was
- * restored from a backup. Its rows may be of messages that have ended since, and it
- * assigns revisions again.
+ * Detects a database that was restored from a backup, by comparing the time that it has
+ * committed with the latest one that the store has seen, in each call for changes. If
+ * that of the database is earlier, it has lost its last transactions: after a failover to
+ * a replica that lagged, or because it was restored from a backup. Its rows may be of
+ * messages that have ended since, and it assigns revisions again.
  * <p>
- * The node that commits the times is the maintainer, for all nodes of the namespace, until it
- * stops. Nodes without maintenance are never the maintainer.
+ * The node that commits the times is the maintainer, for all nodes of the namespace,
+ * until it stops. Nodes without maintenance are never the maintainer.
  * <p>
  * <strong>Threads.</strong> Confined to that of the reconciler.
  */
@@ -144,8 +145,8 @@ final class DatabaseAge {
     }
 
     /**
-     * Returns whether another node is the maintainer, and the database has not lost a time
-     * that this node has read.
+     * Returns whether another node is the maintainer, and the database has not lost a
+     * time that this node has read.
      */
     boolean isKeptByOther() {
         String maintainer = this.known.maintainer();

@@ -13,7 +13,8 @@ import io.delayqueue.QueueName;
 import io.delayqueue.store.NewMessage;
 
 /**
- * Caches the accepted rows of the ids of a batch of requests, as read before the batch is offered. Immutable.
+ * Caches the accepted rows of the ids of a batch of requests, as read before the batch is
+ * offered. Immutable.
  */
 final class EarlierRows {
 

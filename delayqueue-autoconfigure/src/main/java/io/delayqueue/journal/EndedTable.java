@@ -11,7 +11,8 @@ import io.delayqueue.QueueName;
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 
 /**
- * Records the revisions of messages that ended lately, in one row for each batch, so that a restore can remove those that an older copy of the store brings back. Thread-safe.
+ * Records the revisions of messages that ended lately, in one row for each batch, so that
+ * a restore can remove those that an older copy of the store brings back. Thread-safe.
  */
 final class EndedTable {
 
@@ -36,7 +37,7 @@ final class EndedTable {
             this.database.batch("""
                     INSERT INTO delayqueue_ended (namespace, queue_name, recorded_at, revisions)
                     VALUES (:namespace, :queue, $now, :revisions)""", new MapSqlParameterSource("queue", queue.value())
-                .addValue("revisions", RevisionList.encode(revisions)));
+                .addValue("revisions", RevisionCodec.encode(revisions)));
         }
     }
 
@@ -47,7 +48,7 @@ final class EndedTable {
                 WHERE namespace = :namespace AND recorded_at >= (SELECT $now) - :memory AND queue_name = :queue""")
             .param("memory", MEMORY.toMillis())
             .param("queue", queue.value())
-            .query((row, number) -> RevisionList.decode(row.getBytes(1)))
+            .query((row, number) -> RevisionCodec.decode(row.getBytes(1)))
             .list());
         long[] all = batches.stream().flatMapToLong(LongStream::of).toArray();
         Arrays.sort(all);

@@ -3,7 +3,8 @@ package io.delayqueue.journal;
 import java.time.Duration;
 
 /**
- * Holds how long transitions are kept, how many may be buffered, and whether this node records causes and deletes old transitions.
+ * Holds how long transitions are kept, how many may be buffered, and whether this node
+ * records causes and deletes old transitions.
  *
  * @param retention how long a transition is kept
  * @param causes whether the messages of exceptions are recorded

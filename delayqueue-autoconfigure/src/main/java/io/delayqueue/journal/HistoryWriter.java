@@ -24,8 +24,9 @@ import org.springframework.dao.QueryTimeoutException;
 import org.springframework.transaction.TransactionException;
 
 /**
- * Writes the rows of the history asynchronously and in batches, and deletes those whose retention time is over. While the database is away or too slow, rows wait in a
- * buffer of fixed size; those that find it full are dropped and counted.
+ * Writes the rows of the history asynchronously and in batches, and deletes those whose
+ * retention time is over. While the database is away or too slow, rows wait in a buffer
+ * of fixed size; those that find it full are dropped and counted.
  * <p>
  * <strong>Threads.</strong> One thread runs all statements, except those of
  * {@link #erase}, and so uses one connection. {@link #add} may be called from any thread

@@ -16,7 +16,8 @@ import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * Creates the components of a journal around one table, and computes how long a node's claim of a row lasts.
+ * Creates the components of a journal around one table, and computes how long a node's
+ * claim of a row lasts.
  */
 public final class JournalFactory {
 
@@ -66,7 +67,7 @@ public final class JournalFactory {
         JournalTable table = new JournalTable(database, claim(settings.commandTimeout()));
         this.table = table;
         JournalOffers offers = new JournalOffers(store, modes, table.claim().dividedBy(DEADLINES));
-        LedgerStore held = new LedgerStore(store, offers);
+        LedgerLookup held = new LedgerLookup(store, offers);
         this.restorer = new JournalRestorer(table, offers, held, this.status, modes);
         this.relay = new JournalRelay(table, offers, held, this.status, settings.maintenance(), publisher);
         this.reconciler = new JournalReconciler(table, offers, held, this.restorer, this.status, store, settings,
@@ -87,8 +88,8 @@ public final class JournalFactory {
     }
 
     /** Returns the component that runs transactional handlers. */
-    public HandledMessages handledMessages(PlatformTransactionManager transactions) {
-        return new HandledMessages(this.table.database(), this.status, transactions);
+    public HandlerTransactionExecutor handlerTransactions(PlatformTransactionManager transactions) {
+        return new HandlerTransactionExecutor(this.table.database(), this.status, transactions);
     }
 
     /** Inserts a row for each occurrence of a ledger before it is sent. */

@@ -9,7 +9,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.dao.DuplicateKeyException;
 
 /**
- * Reads and updates the row that holds the identity of a journal, the last time that was committed, and the maintainer. Thread-safe.
+ * Reads and updates the row that holds the identity of a journal, the last time that was
+ * committed, and the maintainer. Thread-safe.
  *
  * @param identity that of the journal
  * @param committedAt a time that a node has committed, in milliseconds since the epoch,

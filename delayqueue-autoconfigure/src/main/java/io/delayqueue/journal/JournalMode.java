@@ -1,7 +1,8 @@
 package io.delayqueue.journal;
 
 /**
- * Selects what the database keeps of a queue: nothing, the history, requests until they are applied, or messages until they end.
+ * Selects what the database keeps of a queue: nothing, the history, requests until they
+ * are applied, or messages until they end.
  */
 public enum JournalMode {
 

@@ -36,8 +36,9 @@ import io.delayqueue.store.routing.RoutedSendResult;
 import io.delayqueue.store.routing.StoreComponents;
 
 /**
- * Sends rows to the store, each with a deadline on the store's clock that was fixed before the row was read: what a suspended process sends later is rejected. Thread-safe; methods may wait for the store's time, and otherwise return
- * at once.
+ * Sends rows to the store, each with a deadline on the store's clock that was fixed
+ * before the row was read: what a suspended process sends later is rejected. Thread-safe;
+ * methods may wait for the store's time, and otherwise return at once.
  */
 final class JournalOffers {
 

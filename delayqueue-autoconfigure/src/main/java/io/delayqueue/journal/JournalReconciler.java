@@ -62,7 +62,7 @@ final class JournalReconciler implements SmartLifecycle {
 
     private final LedgerQueues queues;
 
-    private final LedgerPartitions partitions;
+    private final LedgerChangePoller partitions;
 
     private final LedgerSweep sweep;
 
@@ -91,7 +91,7 @@ final class JournalReconciler implements SmartLifecycle {
 
     private volatile boolean running;
 
-    JournalReconciler(JournalTable table, JournalOffers offers, LedgerStore store, JournalRestorer restorer,
+    JournalReconciler(JournalTable table, JournalOffers offers, LedgerLookup store, JournalRestorer restorer,
             JournalStatus status, StoreComponents components, JournalSettings settings, Consumer<Object> publisher) {
         this.table = table;
         this.handled = new HandledTable(table.database());
@@ -103,7 +103,7 @@ final class JournalReconciler implements SmartLifecycle {
         this.recovery = new LedgerRecovery(table, offers, store, restorer, this.problems,
                 new RestorePauses(components.partitions(), settings.restorePause(), this.tasks::add), status,
                 this.tasks::add, publisher);
-        this.partitions = new LedgerPartitions(new LedgerTable(table.database()), this.age, this.recovery, status,
+        this.partitions = new LedgerChangePoller(new LedgerTable(table.database()), this.age, this.recovery, status,
                 this.problems, this.tasks::add);
         this.queues = new LedgerQueues(table, offers, status, this.problems, components.partitions(), this::call,
                 this.tasks::add);

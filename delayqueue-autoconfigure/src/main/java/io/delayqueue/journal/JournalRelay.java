@@ -23,8 +23,9 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Applies committed requests to the store: those of this node at once, and those of a node that has stopped once its claim of the row is over. Applies the requests of an id one
- * after another, in the order of their revisions.
+ * Applies committed requests to the store: those of this node at once, and those of a
+ * node that has stopped once its claim of the row is over. Applies the requests of an id
+ * one after another, in the order of their revisions.
  * <p>
  * <strong>Threads.</strong> One thread runs all statements, so the relay uses one
  * connection. It does not wait for the store: it reads the next requests while others are
@@ -82,8 +83,8 @@ final class JournalRelay implements SmartLifecycle {
 
     private volatile boolean running;
 
-    JournalRelay(JournalTable table, JournalOffers offers, LedgerStore store, JournalStatus status, boolean maintenance,
-            Consumer<Object> publisher) {
+    JournalRelay(JournalTable table, JournalOffers offers, LedgerLookup store, JournalStatus status,
+            boolean maintenance, Consumer<Object> publisher) {
         this.table = table;
         this.requests = new RelayedRequests(table, offers, store, status, publisher, this.events::release);
         this.status = status;

@@ -53,7 +53,7 @@ final class JournalRestorer implements JournalOperations {
 
     private final JournalOffers offers;
 
-    private final LedgerStore store;
+    private final LedgerLookup store;
 
     private final RestoreOffers restoreOffers;
 
@@ -61,7 +61,7 @@ final class JournalRestorer implements JournalOperations {
 
     private final Function<QueueName, JournalMode> modes;
 
-    JournalRestorer(JournalTable table, JournalOffers offers, LedgerStore store, JournalStatus status,
+    JournalRestorer(JournalTable table, JournalOffers offers, LedgerLookup store, JournalStatus status,
             Function<QueueName, JournalMode> modes) {
         this.table = table;
         this.ledger = new LedgerTable(table.database());
@@ -201,7 +201,7 @@ final class JournalRestorer implements JournalOperations {
         long begin = System.nanoTime();
         return switch (cursor.part()) {
             case SOON -> {
-                List<DueKey> keys = this.table.dueSoon(selection, cursor, limit);
+                List<DueRevision> keys = this.table.dueSoon(selection, cursor, limit);
                 yield soon(keys, keys.size() < limit, cursor, begin);
             }
             case LATER -> later(selection, cursor, limit, begin);
@@ -213,12 +213,12 @@ final class JournalRestorer implements JournalOperations {
      * Reads the rows of keys.
      * @param last whether there are no more keys
      */
-    private RestorePage soon(List<DueKey> keys, boolean last, RestoreCursor cursor, long begin) {
+    private RestorePage soon(List<DueRevision> keys, boolean last, RestoreCursor cursor, long begin) {
         if (keys.isEmpty()) {
             return new RestorePage(List.of(), null, List.of(), begin, last ? cursor.nextPart() : cursor);
         }
         List<JournalRow> rows = this.table.accepted(keys);
-        DueKey end = keys.get(keys.size() - 1);
+        DueRevision end = keys.get(keys.size() - 1);
         boolean complete = rows.stream().mapToLong(JournalRow::size).sum() < JournalTable.BYTES_LIMIT;
         if (!complete) {
             long revision = rows.get(rows.size() - 1).revision();
@@ -323,7 +323,7 @@ final class JournalRestorer implements JournalOperations {
 
         private final RestoreSelection selection;
 
-        private List<DueKey> keys = List.of();
+        private List<DueRevision> keys = List.of();
 
         private int position;
 
@@ -357,7 +357,7 @@ final class JournalRestorer implements JournalOperations {
             return page;
         }
 
-        private static boolean isBehind(DueKey key, RestoreCursor cursor) {
+        private static boolean isBehind(DueRevision key, RestoreCursor cursor) {
             return cursor.part() != RestoreCursor.Part.SOON || key.due() < cursor.position()
                     || (key.due() == cursor.position() && key.revision() <= cursor.revision());
         }

@@ -13,7 +13,8 @@ import io.delayqueue.QueueName;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds the counts and problems of this node's journal, and decides whether it may act on a queue. Thread-safe.
+ * Holds the counts and problems of this node's journal, and decides whether it may act on
+ * a queue. Thread-safe.
  */
 public final class JournalStatus {
 
@@ -27,7 +28,7 @@ public final class JournalStatus {
 
     private final Map<QueueName, Long> backlogs = new ConcurrentHashMap<>();
 
-    private final JournalPairs pairs = new JournalPairs();
+    private final QueueOwnership pairs = new QueueOwnership();
 
     private final CountDownLatch compared = new CountDownLatch(1);
 
@@ -206,7 +207,7 @@ public final class JournalStatus {
     }
 
     /** Returns which queues belong to this journal. */
-    JournalPairs pairs() {
+    QueueOwnership pairs() {
         return this.pairs;
     }
 

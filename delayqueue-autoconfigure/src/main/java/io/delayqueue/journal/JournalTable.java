@@ -250,7 +250,7 @@ final class JournalTable {
      * overdue messages are.
      * @param after the last row of the page before
      */
-    List<DueKey> dueSoon(RestoreSelection selection, RestoreCursor after, int limit) {
+    List<DueRevision> dueSoon(RestoreSelection selection, RestoreCursor after, int limit) {
         return this.database.query(() -> this.database
             .replanned("""
                     SELECT due_millis, revision FROM delayqueue_journal
@@ -264,7 +264,7 @@ final class JournalTable {
             .param("position", after.position())
             .param("revision", after.revision())
             .param("limit", limit)
-            .query((row, number) -> new DueKey(row.getLong(1), row.getLong(2)))
+            .query((row, number) -> new DueRevision(row.getLong(1), row.getLong(2)))
             .list());
     }
 
@@ -272,12 +272,12 @@ final class JournalTable {
      * Returns those of some rows that are accepted sends, in the order of their due
      * times. Large ones are fewer than the keys.
      */
-    List<JournalRow> accepted(List<DueKey> keys) {
+    List<JournalRow> accepted(List<DueRevision> keys) {
         return page(() -> this.database
             .replanned("SELECT " + ACCEPTED_COLUMNS + " FROM delayqueue_journal r "
                     + "WHERE revision IN (:revisions) AND accepted = TRUE AND operation = 'S' "
                     + "ORDER BY due_millis, revision", PAGE)
-            .param("revisions", keys.stream().map(DueKey::revision).toList()));
+            .param("revisions", keys.stream().map(DueRevision::revision).toList()));
     }
 
     /** Returns whether a queue has accepted rows. */
@@ -319,7 +319,7 @@ final class JournalTable {
      * Records that the store has applied requests whose rows are kept, unless another
      * node recorded it first: the row may have changed since.
      */
-    void accept(List<AcceptedRequest> accepted) {
+    void accept(List<AcceptedRowUpdate> accepted) {
         if (!accepted.isEmpty()) {
             batch("""
                     UPDATE delayqueue_journal SET accepted = TRUE, operation = REPLACE(operation, 'O', 'S'), checks = 0,
@@ -327,7 +327,7 @@ final class JournalTable {
                       claimed_until = GREATEST($now + :span, :notBefore)
                     WHERE revision = :revision AND accepted = FALSE""",
                     accepted.stream()
-                        .sorted(Comparator.comparingLong(AcceptedRequest::revision))
+                        .sorted(Comparator.comparingLong(AcceptedRowUpdate::revision))
                         .map((row) -> parameters(row.revision()).addValue("due", row.due(), Types.BIGINT)
                             .addValue("relative", false)
                             .addValue("notBefore", row.notBefore())

@@ -14,8 +14,8 @@ enum JournalTableCheck {
                     + "retry_millis",
             "revision", "accepted", true),
 
-    IDENTITY("delayqueue_journal_identity", "namespace, identity, committed_at, maintainer", "namespace", "committed_at",
-            false),
+    IDENTITY("delayqueue_journal_identity", "namespace, identity, committed_at, maintainer", "namespace",
+            "committed_at", false),
 
     HANDLED("delayqueue_handled", "revision, namespace, queue_name, message_id, handled_at", "revision", null, true),
 

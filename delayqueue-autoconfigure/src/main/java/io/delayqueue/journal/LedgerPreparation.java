@@ -37,7 +37,7 @@ final class LedgerPreparation {
 
     private final JournalOffers offers;
 
-    private final LedgerStore store;
+    private final LedgerLookup store;
 
     private final RestorePauses pauses;
 
@@ -59,7 +59,7 @@ final class LedgerPreparation {
 
     private long failedCancels;
 
-    LedgerPreparation(QueueName queue, JournalTable table, JournalOffers offers, LedgerStore store,
+    LedgerPreparation(QueueName queue, JournalTable table, JournalOffers offers, LedgerLookup store,
             RestorePauses pauses, JournalStatus status, Executor thread) {
         this.queue = queue;
         this.table = table;

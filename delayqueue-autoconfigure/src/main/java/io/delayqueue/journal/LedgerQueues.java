@@ -19,8 +19,10 @@ import io.delayqueue.store.routing.PartitionLayouts;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists the queues that a node reconciles, and marks in the store which of them are ledgers: those in use, and former ledgers until all their rows are deleted. Records in the layout of each queue that it
- * is a ledger, once a minute, and again each second after a failure.
+ * Lists the queues that a node reconciles, and marks in the store which of them are
+ * ledgers: those in use, and former ledgers until all their rows are deleted. Records in
+ * the layout of each queue that it is a ledger, once a minute, and again each second
+ * after a failure.
  * <p>
  * <strong>Threads.</strong> Confined to that of the reconciler, which does not wait for
  * the store; {@link #include} may be called on any thread.

@@ -51,7 +51,7 @@ final class LedgerRecovery {
 
     private final JournalOffers offers;
 
-    private final LedgerStore store;
+    private final LedgerLookup store;
 
     private final JournalRestorer restorer;
 
@@ -92,7 +92,7 @@ final class LedgerRecovery {
     /** The entries of the store that are reported once their queue is restored. */
     private final Map<Partition, Set<LedgerEntry>> entries = new HashMap<>();
 
-    LedgerRecovery(JournalTable table, JournalOffers offers, LedgerStore store, JournalRestorer restorer,
+    LedgerRecovery(JournalTable table, JournalOffers offers, LedgerLookup store, JournalRestorer restorer,
             ReconcilerProblems problems, RestorePauses pauses, JournalStatus status, Executor thread,
             Consumer<Object> publisher) {
         this.table = table;

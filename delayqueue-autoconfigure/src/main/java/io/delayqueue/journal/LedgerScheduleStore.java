@@ -32,10 +32,10 @@ import org.springframework.dao.DataIntegrityViolationException;
 import org.springframework.transaction.TransactionException;
 
 /**
- * Inserts a row for each occurrence of a ledger's schedule before the store sends it. Calls that send nothing, and those of other queues, are passed on. In
- * the mode outbox, occurrences have no rows, also while the queue is still a ledger.
- * While the database is away, schedules of ledgers are not fired. Thread-safe; no method
- * waits.
+ * Inserts a row for each occurrence of a ledger's schedule before the store sends it.
+ * Calls that send nothing, and those of other queues, are passed on. In the mode outbox,
+ * occurrences have no rows, also while the queue is still a ledger. While the database is
+ * away, schedules of ledgers are not fired. Thread-safe; no method waits.
  */
 final class LedgerScheduleStore implements ScheduleStore {
 

@@ -129,13 +129,13 @@ final class OccurrenceRows {
 
     /** Accepts the rows of the occurrences that were sent, by steps with rows. */
     void accept(QueueName queue, List<ScheduleStep> steps, List<StepOutcome> outcomes) {
-        List<AcceptedRequest> accepted = new ArrayList<>();
+        List<AcceptedRowUpdate> accepted = new ArrayList<>();
         for (int i = 0; i < steps.size(); i++) {
             Occurrence occurrence = steps.get(i).occurrence();
             if (occurrence != null && outcomes.get(i).equals(StepOutcome.SENT)) {
                 long due = occurrence.message().due().millis();
-                accepted
-                    .add(new AcceptedRequest(occurrence.message().revision(), due, this.offers.nextCheck(queue, due)));
+                accepted.add(
+                        new AcceptedRowUpdate(occurrence.message().revision(), due, this.offers.nextCheck(queue, due)));
             }
         }
         this.table.accept(accepted);

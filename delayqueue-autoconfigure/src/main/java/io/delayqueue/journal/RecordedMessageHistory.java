@@ -22,7 +22,8 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.transaction.TransactionException;
 
 /**
- * Reads the history of a message from an SQL database, and erases an id: its message, its dead letters and its history. Thread-safe.
+ * Reads the history of a message from an SQL database, and erases an id: its message, its
+ * dead letters and its history. Thread-safe.
  */
 final class RecordedMessageHistory implements MessageHistory {
 

@@ -7,10 +7,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Measures the age of the oldest request of all nodes that is not applied. A
- * problem of the relay is over once no request is left that was recorded before it: one
- * that another node has applied ends it too, and one that still waits keeps it, whatever
- * else is applied.
+ * Measures the age of the oldest request of all nodes that is not applied. A problem of
+ * the relay is over once no request is left that was recorded before it: one that another
+ * node has applied ends it too, and one that still waits keeps it, whatever else is
+ * applied.
  * <p>
  * <strong>Threads.</strong> Confined to that of the relay.
  */

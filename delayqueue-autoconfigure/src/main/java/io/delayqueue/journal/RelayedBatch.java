@@ -25,10 +25,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Collects the answers of the store to a batch of requests, and changes their rows accordingly, in separate transactions. The
- * rows of an outbox are deleted when their requests are applied. A ledger keeps the row
- * of a message that the store holds. It also keeps the row of a cancel for a time, since
- * an older copy of the store could bring the message back.
+ * Collects the answers of the store to a batch of requests, and changes their rows
+ * accordingly, in separate transactions. The rows of an outbox are deleted when their
+ * requests are applied. A ledger keeps the row of a message that the store holds. It also
+ * keeps the row of a cancel for a time, since an older copy of the store could bring the
+ * message back.
  */
 final class RelayedBatch {
 
@@ -43,7 +44,7 @@ final class RelayedBatch {
 
     private final JournalOffers offers;
 
-    private final LedgerStore store;
+    private final LedgerLookup store;
 
     private final List<Long> deleted = new ArrayList<>();
 
@@ -51,7 +52,7 @@ final class RelayedBatch {
 
     private final List<JournalRow> kept = new ArrayList<>();
 
-    private final List<AcceptedRequest> accepted = new ArrayList<>();
+    private final List<AcceptedRowUpdate> accepted = new ArrayList<>();
 
     private final List<Long> withoutEffect = new ArrayList<>();
 
@@ -61,7 +62,7 @@ final class RelayedBatch {
 
     private int applied;
 
-    RelayedBatch(JournalTable table, LedgerTable ledger, JournalOffers offers, LedgerStore store) {
+    RelayedBatch(JournalTable table, LedgerTable ledger, JournalOffers offers, LedgerLookup store) {
         this.table = table;
         this.ledger = ledger;
         this.offers = offers;
@@ -153,7 +154,7 @@ final class RelayedBatch {
         }
         QueueName queue = row.request().queue();
         long due = sent.dueAt().toEpochMilli();
-        this.accepted.add(new AcceptedRequest(row.revision(), due, this.offers.nextCheck(queue, due)));
+        this.accepted.add(new AcceptedRowUpdate(row.revision(), due, this.offers.nextCheck(queue, due)));
     }
 
     private void addCancel(JournalRow row, EarlierRows earlier) {
@@ -168,7 +169,7 @@ final class RelayedBatch {
             .mapToLong(JournalRow::nextCheck)
             .max()
             .orElse(0);
-        this.accepted.add(new AcceptedRequest(row.revision(), null, check, kept));
+        this.accepted.add(new AcceptedRowUpdate(row.revision(), null, check, kept));
     }
 
     private long dueOf(JournalRow row) {

@@ -57,7 +57,7 @@ final class RelayedRequests {
 
     private final JournalOffers offers;
 
-    private final LedgerStore store;
+    private final LedgerLookup store;
 
     private final JournalStatus status;
 
@@ -76,7 +76,7 @@ final class RelayedRequests {
     /** When answers were recorded last, in nanoseconds of the monotonic clock. */
     private long recordedAt = System.nanoTime();
 
-    RelayedRequests(JournalTable table, JournalOffers offers, LedgerStore store, JournalStatus status,
+    RelayedRequests(JournalTable table, JournalOffers offers, LedgerLookup store, JournalStatus status,
             Consumer<Object> publisher, Runnable onAnswer) {
         this.table = table;
         this.ledger = new LedgerTable(table.database());

@@ -12,8 +12,9 @@ import java.util.Queue;
 import io.delayqueue.QueueName;
 
 /**
- * Queues the requests of this node that wait for an earlier request of their id. Returns the first
- * one of each id alone, so an id with many requests does not delay those of other ids.
+ * Queues the requests of this node that wait for an earlier request of their id. Returns
+ * the first one of each id alone, so an id with many requests does not delay those of
+ * other ids.
  * <p>
  * <strong>Threads.</strong> Confined to that of the relay.
  */

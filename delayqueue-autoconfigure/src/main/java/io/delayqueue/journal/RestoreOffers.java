@@ -30,7 +30,7 @@ final class RestoreOffers {
 
     private final JournalOffers offers;
 
-    private final LedgerStore store;
+    private final LedgerLookup store;
 
     private final JournalStatus status;
 
@@ -42,7 +42,8 @@ final class RestoreOffers {
      * their rows are due earlier again: only after a loss of the store, as it is the
      * database otherwise that may have lost a reschedule
      */
-    RestoreOffers(JournalTable table, JournalOffers offers, LedgerStore store, JournalStatus status, boolean advances) {
+    RestoreOffers(JournalTable table, JournalOffers offers, LedgerLookup store, JournalStatus status,
+            boolean advances) {
         this.table = table;
         this.offers = offers;
         this.store = store;
@@ -143,7 +144,7 @@ final class RestoreOffers {
     private boolean isUnchanged(JournalRow row) {
         JournalRequest request = row.request();
         return this.table.pendingOf(request.queue(), List.of(request.id())).isEmpty()
-                && this.table.accepted(List.of(new DueKey(0, row.revision())))
+                && this.table.accepted(List.of(new DueRevision(0, row.revision())))
                     .stream()
                     .anyMatch((present) -> present.due().equals(row.due()));
     }

@@ -5,8 +5,8 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Selects the messages of a restore, its rate, and whether it only counts. Immutable; each method returns a copy
- * with one more restriction. <pre class="code">
+ * Selects the messages of a restore, its rate, and whether it only counts. Immutable;
+ * each method returns a copy with one more restriction. <pre class="code">
  * operations.restore(RestorePlan.all().queue("orders").rate(1000));
  * </pre>
  *

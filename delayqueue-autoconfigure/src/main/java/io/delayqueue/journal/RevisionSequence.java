@@ -6,8 +6,9 @@ import org.springframework.jdbc.support.GeneratedKeyHolder;
 import org.springframework.jdbc.support.KeyHolder;
 
 /**
- * Advances the sequence of revisions by a million after the database has lost its last transactions, so that it assigns no revision twice. Messages with those of the lost transactions may still be in the
- * store. Thread-safe.
+ * Advances the sequence of revisions by a million after the database has lost its last
+ * transactions, so that it assigns no revision twice. Messages with those of the lost
+ * transactions may still be in the store. Thread-safe.
  */
 final class RevisionSequence {
 

@@ -17,8 +17,8 @@ import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.routing.PartitionLayouts;
 
 /**
- * Estimates the present time of a partition from the time that it returned last and the monotonic clock of this process.
- * Thread-safe.
+ * Estimates the present time of a partition from the time that it returned last and the
+ * monotonic clock of this process. Thread-safe.
  */
 final class StoreClock {
 

@@ -34,7 +34,8 @@ import static io.delayqueue.redis.script.ScriptCodec.number;
 import static io.delayqueue.redis.script.ScriptCodec.text;
 
 /**
- * Finds one message or dead letter by id, lists dead letters, and counts the messages of a partition.
+ * Finds one message or dead letter by id, lists dead letters, and counts the messages of
+ * a partition.
  */
 public final class RedisMessageInspector implements MessageInspector {
 

@@ -35,7 +35,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 import org.springframework.util.ClassUtils;
 
 /**
- * Creates the script runner of a connection factory, and runs scripts with the keys of a partition or of the namespace. Thread-safe.
+ * Creates the script runner of a connection factory, and runs scripts with the keys of a
+ * partition or of the namespace. Thread-safe.
  */
 public final class RedisScriptExecutor implements AutoCloseable {
 

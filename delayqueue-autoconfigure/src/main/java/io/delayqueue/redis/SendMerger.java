@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * without effect.
  * <p>
  * <strong>Threads.</strong> Any. Answers arrive on the client's thread, which sends the
- * waiting messages. The lock of a lane is held for a few instructions.
+ * waiting messages. The lock of the sends of a partition is held for a few instructions.
  */
 final class SendMerger {
 
@@ -52,7 +52,7 @@ final class SendMerger {
     static final int MAX_BYTES = 1 << 20;
 
     /** Callers may invent names of queues; beyond this number their sends do not wait. */
-    private static final int MAX_LANES = 10_000;
+    private static final int MAX_PARTITIONS = 10_000;
 
     /** The part of a time limit that must be left for a call. */
     private static final int LEAST_PART = 10;
@@ -65,7 +65,7 @@ final class SendMerger {
 
     private final LongSupplier nanoTime;
 
-    private final Map<Partition, Lane> lanes = new ConcurrentHashMap<>();
+    private final Map<Partition, PartitionSends> partitions = new ConcurrentHashMap<>();
 
     /**
      * Creates a merger without pending sends.
@@ -81,22 +81,22 @@ final class SendMerger {
 
     /** Stores a message, perhaps together with others. */
     CompletableFuture<List<SendResult>> schedule(PartitionTarget target, NewMessage message) {
-        Lane lane = this.lanes.get(target.partition());
-        if (lane == null) {
-            if (this.lanes.size() >= MAX_LANES) {
+        PartitionSends sends = this.partitions.get(target.partition());
+        if (sends == null) {
+            if (this.partitions.size() >= MAX_PARTITIONS) {
                 return this.call.schedule(target, List.of(message), this.limit);
             }
-            lane = this.lanes.computeIfAbsent(target.partition(), (partition) -> new Lane());
+            sends = this.partitions.computeIfAbsent(target.partition(), (partition) -> new PartitionSends());
         }
         Member member = new Member(target, message, this.nanoTime.getAsLong());
-        if (lane.add(member)) {
-            send(lane, take(lane));
+        if (sends.add(member)) {
+            send(sends, take(sends));
         }
         return member.answer();
     }
 
     /** Makes a call, and further ones with the messages that wait when it is answered. */
-    private void send(Lane lane, List<Member> first) {
+    private void send(PartitionSends sends, List<Member> first) {
         List<Member> members = first;
         while (!members.isEmpty()) {
             List<Member> sent = members;
@@ -104,7 +104,7 @@ final class SendMerger {
             if (!answer.isDone()) {
                 answer.whenComplete((results, failure) -> {
                     try {
-                        send(lane, next(lane));
+                        send(sends, next(sends));
                     }
                     finally {
                         complete(sent, results, failure);
@@ -113,7 +113,7 @@ final class SendMerger {
                 return;
             }
             // In a loop, or calls that fail at once would exhaust the stack.
-            members = next(lane);
+            members = next(sends);
             answer.whenComplete((results, failure) -> complete(sent, results, failure));
         }
     }
@@ -134,14 +134,14 @@ final class SendMerger {
     }
 
     /** Returns the messages of the next call; none if a call ends without another one. */
-    private List<Member> next(Lane lane) {
-        return lane.retire() ? List.of() : take(lane);
+    private List<Member> next(PartitionSends sends) {
+        return sends.retire() ? List.of() : take(sends);
     }
 
     /** Returns the messages of a call, and fails those that have waited for too long. */
-    private List<Member> take(Lane lane) {
+    private List<Member> take(PartitionSends sends) {
         List<Member> late = new ArrayList<>(0);
-        List<Member> members = lane.take((member) -> left(member) < this.limit.toNanos() / LEAST_PART, late);
+        List<Member> members = sends.take((member) -> left(member) < this.limit.toNanos() / LEAST_PART, late);
         late.forEach((member) -> member.answer()
             .completeExceptionally(new StoreUnavailableException(
                     ("Redis did not answer earlier calls to 'schedule' within %d ms, so this one was not sent; "
@@ -220,7 +220,7 @@ final class SendMerger {
     }
 
     /** Holds the sends of a partition; guarded by itself. */
-    private static final class Lane {
+    private static final class PartitionSends {
 
         /** How much a call counts in the average at most, which is over as many calls. */
         private static final int LARGE = 8;

@@ -1,7 +1,8 @@
 package io.delayqueue.redis;
 
 /**
- * Reports that the Redis server, its topology, the client or the permissions of the user are not suitable for the configuration.
+ * Reports that the Redis server, its topology, the client or the permissions of the user
+ * are not suitable for the configuration.
  */
 public final class UnsuitableRedisException extends IllegalStateException {
 

@@ -15,7 +15,7 @@ import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
 import io.delayqueue.listener.NodeHeartbeat;
 import io.delayqueue.listener.handler.HandlerMethodFactory;
-import io.delayqueue.listener.poll.HandlerExecutorSettings;
+import io.delayqueue.listener.poll.HandlerExecution;
 import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.envelope.EnvelopeCodec;
@@ -300,7 +300,7 @@ class DelayQueueListenerAutoConfigurationTests {
         DelayedListenerLifecycle own(StoreComponents components, DelayedListenerRegistry registry,
                 ApplicationEventPublisher events, DelayQueueProperties properties) {
             return new DelayedListenerLifecycle(components, registry, events,
-                    properties.workerSettings(false, HandlerExecutorSettings.DEFAULT), NodeHeartbeat.none());
+                    properties.workerSettings(false, HandlerExecution.DEFAULT), NodeHeartbeat.none());
         }
 
     }

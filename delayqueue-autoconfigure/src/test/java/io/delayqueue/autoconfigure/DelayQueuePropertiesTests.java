@@ -8,7 +8,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.consume.ConsumeSettings;
 import io.delayqueue.fixtures.application.StartupFailures;
 import io.delayqueue.listener.poll.BackoffPolicy;
-import io.delayqueue.listener.poll.HandlerExecutorSettings;
+import io.delayqueue.listener.poll.HandlerExecution;
 import io.delayqueue.listener.poll.ListenerSettings;
 import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.store.ExpiryPolicy;
@@ -49,9 +49,8 @@ class DelayQueuePropertiesTests {
             .ignoringFields("backoff")
             .isEqualTo(new ConsumeSettings(Duration.ofSeconds(30), 5, 3, ExpiryPolicy.DROP, Duration.ofSeconds(5),
                     (failures) -> Duration.ZERO));
-        assertThat(properties.workerSettings(true, HandlerExecutorSettings.DEFAULT))
-            .isEqualTo(new SharedListenerSettings(Duration.ofSeconds(20), Duration.ofSeconds(5), Duration.ofDays(30),
-                    true, HandlerExecutorSettings.DEFAULT));
+        assertThat(properties.workerSettings(true, HandlerExecution.DEFAULT)).isEqualTo(new SharedListenerSettings(
+                Duration.ofSeconds(20), Duration.ofSeconds(5), Duration.ofDays(30), true, HandlerExecution.DEFAULT));
     }
 
     @Test
@@ -75,9 +74,8 @@ class DelayQueuePropertiesTests {
             .ignoringFields("backoff")
             .isEqualTo(new ConsumeSettings(Duration.ofMinutes(1), 7, 2, ExpiryPolicy.DEAD_LETTER, Duration.ofSeconds(1),
                     (failures) -> Duration.ZERO));
-        assertThat(properties.workerSettings(false, HandlerExecutorSettings.DEFAULT))
-            .isEqualTo(new SharedListenerSettings(Duration.ofSeconds(9), Duration.ofSeconds(1), null, false,
-                    HandlerExecutorSettings.DEFAULT));
+        assertThat(properties.workerSettings(false, HandlerExecution.DEFAULT)).isEqualTo(new SharedListenerSettings(
+                Duration.ofSeconds(9), Duration.ofSeconds(1), null, false, HandlerExecution.DEFAULT));
     }
 
     @Test

@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.listener.poll.ClockJumpLog;
-import io.delayqueue.listener.poll.HandlerExecutorSettings;
+import io.delayqueue.listener.poll.HandlerExecution;
 import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.listener.poll.TestBed;
 import io.delayqueue.store.MessageInspector;
@@ -64,7 +64,7 @@ class DefaultListenerContainerTests {
             new StoreComponents(this.bed.store, mock(MessageInspector.class), this.wakeUps, this.partitions),
             (event) -> {
             }, new ClockJumpLog(),
-            new SharedListenerSettings(Duration.ZERO, Duration.ofDays(1), null, false, HandlerExecutorSettings.DEFAULT),
+            new SharedListenerSettings(Duration.ZERO, Duration.ofDays(1), null, false, HandlerExecution.DEFAULT),
             NodeHeartbeat.none());
 
     private void attach(Runnable whileItStarts) {

@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.ErrorDecision;
 import io.delayqueue.listener.handler.HandlerMethodFactory;
-import io.delayqueue.listener.poll.HandlerExecutorSettings;
+import io.delayqueue.listener.poll.HandlerExecution;
 import io.delayqueue.listener.poll.ListenerSettings;
 import io.delayqueue.listener.poll.PartitionBinding;
 import io.delayqueue.listener.poll.SharedListenerSettings;
@@ -50,8 +50,8 @@ class DelayedListenerLifecycleTests {
 
     private DelayedListenerLifecycle worker(Duration shutdownTimeout) {
         return new DelayedListenerLifecycle(this.bed.components(), this.registry, (event) -> {
-        }, new SharedListenerSettings(shutdownTimeout, Duration.ofMillis(100), null, false,
-                HandlerExecutorSettings.DEFAULT), NodeHeartbeat.none());
+        }, new SharedListenerSettings(shutdownTimeout, Duration.ofMillis(100), null, false, HandlerExecution.DEFAULT),
+                NodeHeartbeat.none());
     }
 
     @AfterEach
@@ -127,7 +127,7 @@ class DelayedListenerLifecycleTests {
                         new QueueRegistrar(registry, () -> TimeUnit.MINUTES.toNanos(minutes.incrementAndGet()))),
                 this.registry, (event) -> {
                 }, new SharedListenerSettings(Duration.ofSeconds(LIMIT), Duration.ofMillis(100), null, false,
-                        HandlerExecutorSettings.DEFAULT),
+                        HandlerExecution.DEFAULT),
                 NodeHeartbeat.none());
         register("a");
 
@@ -478,8 +478,8 @@ class DelayedListenerLifecycleTests {
         this.worker = new DelayedListenerLifecycle(this.bed.components((queue, scheduler) -> {
             throw new IllegalStateException("no");
         }), this.registry, (event) -> {
-        }, new SharedListenerSettings(Duration.ZERO, Duration.ofSeconds(5), null, false,
-                HandlerExecutorSettings.DEFAULT), NodeHeartbeat.none());
+        }, new SharedListenerSettings(Duration.ZERO, Duration.ofSeconds(5), null, false, HandlerExecution.DEFAULT),
+                NodeHeartbeat.none());
 
         assertThatIllegalStateException().isThrownBy(this.worker::start);
         assertThat(this.worker.isRunning()).isFalse();

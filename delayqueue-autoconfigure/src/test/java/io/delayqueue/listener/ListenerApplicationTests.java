@@ -18,7 +18,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.listener.handler.HandlerMethodFactory;
 import io.delayqueue.listener.poll.BackoffPolicy;
 import io.delayqueue.listener.poll.HandlerConcurrencyLimiter;
-import io.delayqueue.listener.poll.HandlerExecutorSettings;
+import io.delayqueue.listener.poll.HandlerExecution;
 import io.delayqueue.listener.poll.ListenerSettings;
 import io.delayqueue.listener.poll.ListenerStatistics;
 import io.delayqueue.listener.poll.SharedListenerSettings;
@@ -84,7 +84,7 @@ class ListenerApplicationTests {
                         new StoreComponents(this.store, this.store, this.store, TestBed.PARTITIONS),
                         this.context.getBean(DelayedListenerRegistry.class), this.context,
                         new SharedListenerSettings(Duration.ofSeconds(30), Duration.ofSeconds(60), null, false,
-                                HandlerExecutorSettings.DEFAULT),
+                                HandlerExecution.DEFAULT),
                         NodeHeartbeat.none()));
         this.context.refresh();
         this.limiter = this.context.getBean(HandlerConcurrencyLimiter.class);

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.listener.poll.ClockJumpLog;
-import io.delayqueue.listener.poll.HandlerExecutorSettings;
+import io.delayqueue.listener.poll.HandlerExecution;
 import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.store.MessageEventRecorderFactory;
@@ -59,8 +59,8 @@ class ListenerRunTests {
                         mock(PartitionLayouts.class), MessageEventRecorderFactory.NONE, QueueRegistrar.NONE,
                         new LocalSchedules(this.store.schedules(), CODEC, LocalSchedules.MISFIRE_THRESHOLD, "")),
                 (event) -> {
-                }, new ClockJumpLog(), new SharedListenerSettings(Duration.ZERO, Duration.ofDays(1), null, false,
-                        HandlerExecutorSettings.DEFAULT),
+                }, new ClockJumpLog(),
+                new SharedListenerSettings(Duration.ZERO, Duration.ofDays(1), null, false, HandlerExecution.DEFAULT),
                 heartbeat);
     }
 

@@ -3,7 +3,7 @@ package io.delayqueue.listener;
 import java.time.Duration;
 import java.util.Set;
 
-import io.delayqueue.listener.poll.HandlerExecutorSettings;
+import io.delayqueue.listener.poll.HandlerExecution;
 import io.delayqueue.listener.poll.ListenerSettings;
 import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.listener.poll.TestBed;
@@ -41,11 +41,11 @@ class ListenerSettingsTests {
     void refusesASafetyPollThatWouldSpin() {
         assertThatIllegalArgumentException()
             .isThrownBy(() -> new SharedListenerSettings(Duration.ZERO, Duration.ofMillis(1), null, false,
-                    HandlerExecutorSettings.DEFAULT))
+                    HandlerExecution.DEFAULT))
             .withMessageStartingWith("safetyPoll must be at least 10ms");
         assertThatIllegalArgumentException()
             .isThrownBy(() -> new SharedListenerSettings(Duration.ofSeconds(-1), Duration.ofSeconds(5), null, false,
-                    HandlerExecutorSettings.DEFAULT))
+                    HandlerExecution.DEFAULT))
             .withMessageStartingWith("shutdownTimeout must be zero to");
     }
 

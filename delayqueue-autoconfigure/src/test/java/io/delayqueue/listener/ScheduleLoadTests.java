@@ -19,7 +19,7 @@ import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.fixtures.redis.ConnectionFactories;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
-import io.delayqueue.listener.poll.HandlerExecutorSettings;
+import io.delayqueue.listener.poll.HandlerExecution;
 import io.delayqueue.listener.poll.LoopTimer;
 import io.delayqueue.redis.RedisScheduleStore;
 import io.delayqueue.redis.RedisScriptExecutor;
@@ -72,7 +72,7 @@ class ScheduleLoadTests {
 
     private static final int CHUNK = 1_000;
 
-    private final LoopTimer timer = HandlerExecutorSettings.DEFAULT.timers().get();
+    private final LoopTimer timer = HandlerExecution.DEFAULT.timers().get();
 
     private RedisServer server;
 

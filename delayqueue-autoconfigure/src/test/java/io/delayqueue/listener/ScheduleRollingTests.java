@@ -21,7 +21,7 @@ import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.fixtures.redis.ConnectionFactories;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
-import io.delayqueue.listener.poll.HandlerExecutorSettings;
+import io.delayqueue.listener.poll.HandlerExecution;
 import io.delayqueue.listener.poll.LoopTimer;
 import io.delayqueue.redis.RedisMessageStore;
 import io.delayqueue.redis.RedisScheduleStore;
@@ -93,7 +93,7 @@ class ScheduleRollingTests {
 
     private final RedisWakeUps wakeUps = new RedisWakeUps(this.connections, this.redis, WakeUpMode.CHANNEL);
 
-    private final LoopTimer timer = HandlerExecutorSettings.DEFAULT.timers().get();
+    private final LoopTimer timer = HandlerExecution.DEFAULT.timers().get();
 
     private final Random random = new Random(Long.getLong("dq.seed", 42));
 

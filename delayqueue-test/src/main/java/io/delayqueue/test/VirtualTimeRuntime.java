@@ -17,7 +17,7 @@ import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.handler.HandlerMethodFactory;
-import io.delayqueue.listener.poll.HandlerExecutorSettings;
+import io.delayqueue.listener.poll.HandlerExecution;
 import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.redis.script.ScriptRunner;
 import io.delayqueue.store.PartitionLayoutStore;
@@ -134,12 +134,12 @@ public final class VirtualTimeRuntime {
      * would end, and with an executor whose tasks are known.
      */
     public SharedListenerSettings settings(SharedListenerSettings settings) {
-        HandlerExecutorSettings execution = settings.execution();
+        HandlerExecution execution = settings.execution();
         Executor executor = (execution.executor() != null) ? execution.executor()
                 : settings.virtualThreads() ? new VirtualThreadTaskExecutor(HANDLER_THREADS) : threads();
         return new SharedListenerSettings(settings.shutdownTimeout(), MessageLimits.MAX_DURATION,
                 settings.deadLetterRetention(), settings.virtualThreads(),
-                new HandlerExecutorSettings(this.parts.activity().track(executor), execution.decorator(),
+                new HandlerExecution(this.parts.activity().track(executor), execution.decorator(),
                         this.parts.timers()::create),
                 Duration.ZERO);
     }

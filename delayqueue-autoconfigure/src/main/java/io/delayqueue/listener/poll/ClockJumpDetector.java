@@ -7,9 +7,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Detects jumps of the store's clock: keeps a lower and an upper bound of how far it is ahead of the monotonic clock of this process, and reports an answer outside them. Each answer that contains the store's time narrows
- * them: the store read its clock after the call was sent and before the answer arrived. A
- * slow answer therefore narrows them little, and never counts as a jump.
+ * Detects jumps of the store's clock: keeps a lower and an upper bound of how far it is
+ * ahead of the monotonic clock of this process, and reports an answer outside them. Each
+ * answer that contains the store's time narrows them: the store read its clock after the
+ * call was sent and before the answer arrived. A slow answer therefore narrows them
+ * little, and never counts as a jump.
  * <p>
  * <strong>Threads.</strong> The iterations of the loop.
  */

@@ -89,7 +89,7 @@ final class DeliveryProcessor {
      */
     private void runAndFinish(HandlerTask task, Supplier<@Nullable List<InFlightMessage>> work) {
         List<InFlightMessage> handled = List.of();
-        DeliveryMdc logContext = DeliveryMdc.enter(task);
+        DeliveryScope logContext = DeliveryScope.enter(task);
         try {
             handled = endOf(task, work);
         }
@@ -121,7 +121,7 @@ final class DeliveryProcessor {
         }
         List<InFlightMessage> messages = (task.size() == 1) ? task.messages()
                 : admitted.stream().map(Admitted::inFlight).toList();
-        HandlerTimeout timeout = HandlerTimeout.start(this.binding, messages, this.context);
+        HandlerCall timeout = HandlerCall.start(this.binding, messages, this.context);
         task.startedBy(timeout);
         return call(new Handling(task, admitted, timeout));
     }
@@ -137,7 +137,7 @@ final class DeliveryProcessor {
     private boolean failUndecorated(InFlightMessage inFlight, Throwable failure) {
         if (inFlight.isLive(this.context.now())) {
             this.binding.counters().failed.increment();
-            failed(inFlight, new HandlerDelivery(inFlight, this.binding, this.context), failure);
+            failed(inFlight, new DefaultDelivery(inFlight, this.binding, this.context), failure);
         }
         else {
             this.settler.releaseLate(inFlight);
@@ -173,7 +173,7 @@ final class DeliveryProcessor {
     /** Returns an executor that runs parts of the handling in the context of the task. */
     private Executor continuations(HandlerTask task) {
         return (part) -> this.context.runOnHandlerThread(() -> {
-            DeliveryMdc logContext = DeliveryMdc.enter(task);
+            DeliveryScope logContext = DeliveryScope.enter(task);
             try {
                 part.run();
             }
@@ -274,26 +274,26 @@ final class DeliveryProcessor {
     /** Settles a message, unless it is to be acknowledged; then returns {@code true}. */
     private boolean settle(Handling handling, Admitted message, @Nullable Throwable cause, long nanos) {
         boolean decides = cause == null || this.binding.handler().isBatch();
-        HandlerDelivery.Decision decision = decides ? message.delivery().decision() : null;
-        Throwable error = (decision instanceof HandlerDelivery.FailDecision fail) ? fail.error()
+        DefaultDelivery.Decision decision = decides ? message.delivery().decision() : null;
+        Throwable error = (decision instanceof DefaultDelivery.FailDecision fail) ? fail.error()
                 : (decision == null) ? cause : null;
         if (error != null) {
             settleFailed(message, error, handling.timeout(), nanos);
             return false;
         }
         this.binding.handled(HandlerOutcome.SUCCESS, nanos);
-        if (decision instanceof HandlerDelivery.ReleaseDecision release) {
+        if (decision instanceof DefaultDelivery.ReleaseDecision release) {
             this.settler.release(message.inFlight(), release.delay());
             return false;
         }
-        if (decision instanceof HandlerDelivery.DeadLetterDecision deadLetter) {
+        if (decision instanceof DefaultDelivery.DeadLetterDecision deadLetter) {
             this.settler.deadLetter(message.inFlight(), deadLetter.reason());
             return false;
         }
         return true;
     }
 
-    private void settleFailed(Admitted each, Throwable error, HandlerTimeout timeout, long nanos) {
+    private void settleFailed(Admitted each, Throwable error, HandlerCall timeout, long nanos) {
         InFlightMessage inFlight = each.inFlight();
         if (timeout.isStopped() || timeout.isLeaseLost()) {
             logger.warn(
@@ -321,7 +321,7 @@ final class DeliveryProcessor {
         }
     }
 
-    private void failed(InFlightMessage inFlight, HandlerDelivery delivery, Throwable failure) {
+    private void failed(InFlightMessage inFlight, DefaultDelivery delivery, Throwable failure) {
         this.settler.failed(inFlight, this.failures.ofFailure(delivery, failure), failure);
     }
 
@@ -333,11 +333,11 @@ final class DeliveryProcessor {
     }
 
     /** Holds a message that its handler receives. */
-    record Admitted(InFlightMessage inFlight, HandlerDelivery delivery, MessageHandler.Call call) {
+    record Admitted(InFlightMessage inFlight, DefaultDelivery delivery, MessageHandler.Call call) {
     }
 
     /** Holds a handler that is running. */
-    private record Handling(HandlerTask task, List<Admitted> admitted, HandlerTimeout timeout) {
+    private record Handling(HandlerTask task, List<Admitted> admitted, HandlerCall timeout) {
     }
 
 }

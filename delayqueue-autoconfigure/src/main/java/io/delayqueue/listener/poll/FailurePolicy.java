@@ -9,7 +9,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Chooses how to settle a message after a failed attempt: asks the listener's error handler, and dead-letters it if the exception is not to be retried or the maximum of attempts is reached.
+ * Chooses how to settle a message after a failed attempt: asks the listener's error
+ * handler, and dead-letters it if the exception is not to be retried or the maximum of
+ * attempts is reached.
  * <p>
  * <strong>Threads.</strong> Runs on handler threads. Stateless.
  */

@@ -16,9 +16,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks which messages of a task the handler may receive, by lease, expiry, attempts and lapses, and converts them for the call. Settles each of
- * the others alone: those that have expired, lapsed or failed too often, or cannot be
- * read, and those whose leases have ended here.
+ * Checks which messages of a task the handler may receive, by lease, expiry, attempts and
+ * lapses, and converts them for the call. Settles each of the others alone: those that
+ * have expired, lapsed or failed too often, or cannot be read, and those whose leases
+ * have ended here.
  * <p>
  * <strong>Threads.</strong> Runs on handler threads, which wait here for the store.
  * Stateless.
@@ -126,7 +127,7 @@ final class HandlerAdmission {
             inFlight.stopRenewing();
             return null;
         }
-        HandlerDelivery delivery = new HandlerDelivery(inFlight, this.binding, this.context);
+        DefaultDelivery delivery = new DefaultDelivery(inFlight, this.binding, this.context);
         try {
             MessageHandler.Call call = this.binding.handler().prepare(inFlight.message(), delivery);
             return new Admitted(inFlight, delivery, call);

@@ -17,7 +17,9 @@ import java.util.function.LongSupplier;
 import io.delayqueue.store.MessageStore;
 
 /**
- * Limits how many messages one listener claims and handles of one queue at a time, by permits for its concurrency and prefetch, and hands claimed messages to handler threads. A permit is for one message, or for one batch.
+ * Limits how many messages one listener claims and handles of one queue at a time, by
+ * permits for its concurrency and prefetch, and hands claimed messages to handler
+ * threads. A permit is for one message, or for one batch.
  * <p>
  * A quick handler would wait for the store after each message. Therefore as many more
  * messages may be claimed as the handlers finished in the last few milliseconds, at most

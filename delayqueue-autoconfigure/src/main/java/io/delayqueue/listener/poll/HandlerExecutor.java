@@ -22,8 +22,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.VirtualThreadTaskExecutor;
 
 /**
- * Starts each handler at once, without a queue: on a daemon thread of its own, or on an executor of the application. The permits of {@link HandlerConcurrencyLimiter} limit their number. Where
- * calls of the store block, also runs the iterations of all loops, on a few more threads.
+ * Starts each handler at once, without a queue: on a daemon thread of its own, or on an
+ * executor of the application. The permits of {@link HandlerConcurrencyLimiter} limit
+ * their number. Where calls of the store block, also runs the iterations of all loops, on
+ * a few more threads.
  * <p>
  * Threads use the context class loader of the thread that created this object, not of the
  * thread that starts them, which may be the client's; platform threads do not inherit
@@ -45,7 +47,7 @@ public final class HandlerExecutor implements Executor {
 
     private final Executor log;
 
-    private final ConcurrentMap<HandlerTask, HandlerTimeout> running = new ConcurrentHashMap<>();
+    private final ConcurrentMap<HandlerTask, HandlerCall> running = new ConcurrentHashMap<>();
 
     /** Tasks of interrupted handlers whose messages are not settled yet. */
     private final Set<HandlerTask> interrupted = ConcurrentHashMap.newKeySet();
@@ -167,7 +169,7 @@ public final class HandlerExecutor implements Executor {
      * Registers a handler that starts, so that a stop can interrupt it. Interrupts it if
      * a stop has begun, which then waits for it too.
      */
-    void handlerStarted(HandlerTask task, HandlerTimeout handler) {
+    void handlerStarted(HandlerTask task, HandlerCall handler) {
         this.running.put(task, handler);
         if (this.stopping) {
             this.interrupted.add(task);
@@ -191,7 +193,7 @@ public final class HandlerExecutor implements Executor {
     }
 
     /** Returns the handlers that run now, those with pending futures included. */
-    Collection<HandlerTimeout> running() {
+    Collection<HandlerCall> running() {
         return this.running.values();
     }
 

@@ -33,7 +33,7 @@ public final class HandlerMonitor {
     private static final List<String> INVOCATION = List.of("io.delayqueue.listener.", "io.delayqueue.observation.",
             "java.lang.reflect.", "jdk.internal.reflect.");
 
-    private static final Comparator<HandlerTimeout> LONGEST_LAST = (one, other) -> Long
+    private static final Comparator<HandlerCall> LONGEST_LAST = (one, other) -> Long
         .compare(other.startedAt() - one.startedAt(), 0);
 
     private final HandlerExecutor executor;
@@ -72,8 +72,8 @@ public final class HandlerMonitor {
         long now = this.nanoTime.getAsLong();
         int total = 0;
         int overdue = 0;
-        PriorityQueue<HandlerTimeout> longest = new PriorityQueue<>(LONGEST_LAST);
-        for (HandlerTimeout handler : this.executor.running()) {
+        PriorityQueue<HandlerCall> longest = new PriorityQueue<>(LONGEST_LAST);
+        for (HandlerCall handler : this.executor.running()) {
             total++;
             overdue += isOverdue(handler, now) ? 1 : 0;
             add(longest, handler);
@@ -83,25 +83,25 @@ public final class HandlerMonitor {
     }
 
     /** Keeps those that run longest; the head is the one that began last. */
-    private static void add(PriorityQueue<HandlerTimeout> longest, HandlerTimeout handler) {
+    private static void add(PriorityQueue<HandlerCall> longest, HandlerCall handler) {
         longest.add(handler);
         if (longest.size() > MAX_HANDLERS) {
             longest.remove();
         }
     }
 
-    private static List<HandlerTimeout> inOrder(PriorityQueue<HandlerTimeout> longest) {
-        List<HandlerTimeout> handlers = new ArrayList<>(longest);
+    private static List<HandlerCall> inOrder(PriorityQueue<HandlerCall> longest) {
+        List<HandlerCall> handlers = new ArrayList<>(longest);
         handlers.sort(LONGEST_LAST.reversed());
         return handlers;
     }
 
-    private boolean isOverdue(HandlerTimeout handler, long now) {
+    private boolean isOverdue(HandlerCall handler, long now) {
         Duration timeout = handler.binding().settings().timeout();
         return now - handler.startedAt() >= Nanos.of((timeout != null) ? timeout : this.overdueAfter);
     }
 
-    private RunningHandler describe(HandlerTimeout handler, long now) {
+    private RunningHandler describe(HandlerCall handler, long now) {
         InFlightMessage first = handler.messages().get(0);
         return new RunningHandler(handler.binding().listenerId(), handler.binding().queue().value(), first.lease().id(),
                 handler.messages().size(), first.attempt(), Duration.ofNanos(now - handler.startedAt()),
@@ -114,7 +114,7 @@ public final class HandlerMonitor {
      */
     public List<HandlerStack> overdueStacks() {
         long now = this.nanoTime.getAsLong();
-        PriorityQueue<HandlerTimeout> longest = new PriorityQueue<>(LONGEST_LAST);
+        PriorityQueue<HandlerCall> longest = new PriorityQueue<>(LONGEST_LAST);
         this.executor.running().stream().filter((each) -> isOverdue(each, now)).forEach((each) -> add(longest, each));
         return inOrder(longest).stream()
             .map((handler) -> new HandlerStack(describe(handler, now), frames(handler.stack())))

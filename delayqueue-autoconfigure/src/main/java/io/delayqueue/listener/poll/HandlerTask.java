@@ -26,7 +26,7 @@ final class HandlerTask implements CurrentMessageHolder.Messages {
     private volatile long dispatchedAt;
 
     /** The handler, once it is about to start. */
-    private volatile @Nullable HandlerTimeout handler;
+    private volatile @Nullable HandlerCall handler;
 
     /** Whether the handler is to be ended; set before the handler is read. */
     private volatile boolean interrupted;
@@ -72,7 +72,7 @@ final class HandlerTask implements CurrentMessageHolder.Messages {
         return this.dispatchedAt;
     }
 
-    void startedBy(HandlerTimeout handler) {
+    void startedBy(HandlerCall handler) {
         this.handler = handler;
         if (this.interrupted) {
             handler.interrupt();
@@ -81,7 +81,7 @@ final class HandlerTask implements CurrentMessageHolder.Messages {
 
     /** Notifies the handler that the lease of a message is over. */
     void leaseEnded(long now) {
-        HandlerTimeout running = this.handler;
+        HandlerCall running = this.handler;
         if (running != null) {
             running.leaseEnded(now);
         }
@@ -90,7 +90,7 @@ final class HandlerTask implements CurrentMessageHolder.Messages {
     /** Ends the handler because its listener stops, also one that starts later. */
     void interrupt() {
         this.interrupted = true;
-        HandlerTimeout running = this.handler;
+        HandlerCall running = this.handler;
         if (running != null) {
             running.interrupt();
         }

@@ -9,7 +9,8 @@ import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.Lease;
 
 /**
- * Holds a message claimed by this process, and the state of its lease as this process knows it.
+ * Holds a message claimed by this process, and the state of its lease as this process
+ * knows it.
  * <p>
  * <strong>Threads.</strong> Created by a loop, handled by one handler thread, renewed by
  * the {@link LeaseRenewer}, and read by any thread.

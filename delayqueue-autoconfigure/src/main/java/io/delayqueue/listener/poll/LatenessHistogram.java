@@ -26,7 +26,10 @@ public final class LatenessHistogram {
     /** Created on first use, as few are needed. */
     private final AtomicReferenceArray<@Nullable LongAdder> counts = new AtomicReferenceArray<>(OCTAVES * STEPS);
 
-    /** The counts by class, which do not follow from the steps: a class may end within one. */
+    /**
+     * The counts by class, which do not follow from the steps: a class may end within
+     * one.
+     */
     private final LongAdder[] classes = Stream.generate(LongAdder::new)
         .limit(LatenessClasses.COUNT)
         .toArray(LongAdder[]::new);

@@ -18,9 +18,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tracks the in-flight messages of one loop, and renews their leases from the claim to the settlement. Each is renewed
- * when a third of it is over. A failed renewal is retried in the next round, of which
- * there are six per lease.
+ * Tracks the in-flight messages of one loop, and renews their leases from the claim to
+ * the settlement. Each is renewed when a third of it is over. A failed renewal is retried
+ * in the next round, of which there are six per lease.
  * <p>
  * <strong>Threads.</strong> The loop adds; handler threads and the loop remove. The
  * process' timer starts renewals, on a thread for iterations if calls block; the store's

@@ -1,7 +1,8 @@
 package io.delayqueue.listener.poll;
 
 /**
- * Holds how the attempts of a listener have ended on this node, since the listener was registered and over all its queues.
+ * Holds how the attempts of a listener have ended on this node, since the listener was
+ * registered and over all its queues.
  *
  * @param handled handlers that returned normally, whether they acknowledged, released or
  * dead-lettered the message

@@ -4,7 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Provides the time of listeners: reads a monotonic clock, schedules short tasks that do not block, and pauses threads. The only source of time for listeners besides the store:
+ * Provides the time of listeners: reads a monotonic clock, schedules short tasks that do
+ * not block, and pauses threads. The only source of time for listeners besides the store:
  * {@link TimerThread} follows the monotonic clock, and a test may follow a clock of its
  * own.
  * <p>

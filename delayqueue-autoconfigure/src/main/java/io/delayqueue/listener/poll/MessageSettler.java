@@ -20,7 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Retries, releases, expires and dead-letters messages, and logs the outcome; the loop acknowledges. While the store is unavailable, settlements are retried until the lease
+ * Retries, releases, expires and dead-letters messages, and logs the outcome; the loop
+ * acknowledges. While the store is unavailable, settlements are retried until the lease
  * ends.
  * <p>
  * <strong>Threads.</strong> Runs on the thread that handled the message, which waits here

@@ -9,7 +9,8 @@ import io.delayqueue.store.MessageEventRecorder;
 import io.delayqueue.store.Partition;
 
 /**
- * Connects one listener to one partition of a queue: holds its settings and handlers, counts its events and publishes them.
+ * Connects one listener to one partition of a queue: holds its settings and handlers,
+ * counts its events and publishes them.
  *
  * @param partition the partition that is polled
  * @param errorHandler decides how a message is settled after a failed attempt

@@ -49,7 +49,7 @@ public final class PollLoop {
 
     private final HandlerConcurrencyLimiter limiter;
 
-    private final ClaimScheduler claims;
+    private final PartitionClaimer claims;
 
     private final PollLoopScheduler scheduler;
 
@@ -94,7 +94,7 @@ public final class PollLoop {
         this.scheduler = new PollLoopScheduler(this::runOnce, context::runStoreTask, context.timer(),
                 context.nanoTime());
         this.leaseRenewer = new LeaseRenewer(binding, context);
-        this.claims = new ClaimScheduler(binding, context, limiter, this.scheduler, this.leaseRenewer::jumped);
+        this.claims = new PartitionClaimer(binding, context, limiter, this.scheduler, this.leaseRenewer::jumped);
         this.acknowledgements = new AcknowledgementBatcher(binding, context, this.leaseRenewer);
         this.processor = new DeliveryProcessor(binding, context, this::finished);
     }
@@ -231,7 +231,7 @@ public final class PollLoop {
         Duration timeUntilFlush = this.acknowledgements.timeUntilFlush(this.context.now());
         boolean ripe = timeUntilFlush != null && (timeUntilFlush.isZero() || this.paused || this.stopped);
         List<AcknowledgementBatcher.Sent> sent = ripe ? this.acknowledgements.send() : List.of();
-        ClaimScheduler.Sent claim = beginClaim();
+        PartitionClaimer.Sent claim = beginClaim();
         if (sent.isEmpty() && claim == null) {
             return;
         }
@@ -243,7 +243,7 @@ public final class PollLoop {
         }
     }
 
-    private ClaimScheduler.@Nullable Sent beginClaim() {
+    private PartitionClaimer.@Nullable Sent beginClaim() {
         if (this.paused || this.stopped) {
             this.limiter.leave(this.scheduler);
             return null;
@@ -303,8 +303,8 @@ public final class PollLoop {
     }
 
     /** Returns {@code false} if the claim failed. */
-    private boolean onClaimAnswer(ClaimScheduler.Sent sent) {
-        ClaimScheduler.Answer answer = this.claims.accept(sent);
+    private boolean onClaimAnswer(PartitionClaimer.Sent sent) {
+        PartitionClaimer.Answer answer = this.claims.accept(sent);
         if (answer == null) {
             return false;
         }
@@ -450,14 +450,14 @@ public final class PollLoop {
      *
      * @param failures how many calls had failed one after the other before these
      */
-    private record PendingCalls(List<AcknowledgementBatcher.Sent> sent, ClaimScheduler.@Nullable Sent claim,
+    private record PendingCalls(List<AcknowledgementBatcher.Sent> sent, PartitionClaimer.@Nullable Sent claim,
             int failures, CompletableFuture<Void> answers) {
 
-        PendingCalls(List<AcknowledgementBatcher.Sent> sent, ClaimScheduler.@Nullable Sent claim, int failures) {
+        PendingCalls(List<AcknowledgementBatcher.Sent> sent, PartitionClaimer.@Nullable Sent claim, int failures) {
             this(sent, claim, failures,
                     CompletableFuture.allOf(Stream
                         .concat(sent.stream().map(AcknowledgementBatcher.Sent::answers),
-                                Stream.ofNullable(claim).map(ClaimScheduler.Sent::answer))
+                                Stream.ofNullable(claim).map(PartitionClaimer.Sent::answer))
                         .toArray(CompletableFuture<?>[]::new)));
         }
 

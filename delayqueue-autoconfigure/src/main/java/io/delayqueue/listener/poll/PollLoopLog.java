@@ -12,8 +12,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs and counts lost leases and the dead letters that claims report, and logs failures of the loop. Writes on another thread, as a blocking appender would block the
- * caller, which may be the client's thread.
+ * Logs and counts lost leases and the dead letters that claims report, and logs failures
+ * of the loop. Writes on another thread, as a blocking appender would block the caller,
+ * which may be the client's thread.
  * <p>
  * <strong>Threads.</strong> Any.
  */

@@ -14,8 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs the iterations of a loop one at a time: on request, and after the delay that the last iteration has returned. A request during an iteration causes
- * another iteration, so no event is missed.
+ * Runs the iterations of a loop one at a time: on request, and after the delay that the
+ * last iteration has returned. A request during an iteration causes another iteration, so
+ * no event is missed.
  * <p>
  * <strong>Threads.</strong> Any thread requests iterations. An iteration runs on a thread
  * of the executor, which may be the requesting thread or the timer's, so it must not

@@ -5,7 +5,8 @@ import java.time.Duration;
 import io.delayqueue.store.Partition;
 
 /**
- * Reports whether the loop of a partition has work, and how long ago it completed an iteration, so that a health check detects a loop that hangs.
+ * Reports whether the loop of a partition has work, and how long ago it completed an
+ * iteration, so that a health check detects a loop that hangs.
  *
  * @param partition the partition that it polls
  * @param sinceLastIteration time since its last iteration; an iteration runs at least

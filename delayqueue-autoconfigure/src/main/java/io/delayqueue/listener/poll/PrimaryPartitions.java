@@ -11,8 +11,9 @@ import io.delayqueue.store.Partition;
 import io.delayqueue.store.PrimaryPollerBid;
 
 /**
- * Tracks the partitions whose primary poller is this node, and limits how often it takes over one from another node. A partition that several
- * listeners poll counts once. Thread-safe.
+ * Tracks the partitions whose primary poller is this node, and limits how often it takes
+ * over one from another node. A partition that several listeners poll counts once.
+ * Thread-safe.
  */
 public final class PrimaryPartitions {
 

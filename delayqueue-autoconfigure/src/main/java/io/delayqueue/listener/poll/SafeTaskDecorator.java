@@ -9,7 +9,8 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.task.TaskDecorator;
 
 /**
- * Applies the application's {@link TaskDecorator} to a task, and detects a decorator that fails or does not run the task.
+ * Applies the application's {@link TaskDecorator} to a task, and detects a decorator that
+ * fails or does not run the task.
  * <p>
  * <strong>Threads.</strong> Any. A decorator captures the context of the thread that
  * calls {@code decorate}: for a message, the handler thread, which carries no context of

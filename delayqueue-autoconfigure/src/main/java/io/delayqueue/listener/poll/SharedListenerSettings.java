@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * shares a call; zero for not at all
  */
 public record SharedListenerSettings(Duration shutdownTimeout, Duration safetyPoll,
-        @Nullable Duration deadLetterRetention, boolean virtualThreads, HandlerExecutorSettings execution,
+        @Nullable Duration deadLetterRetention, boolean virtualThreads, HandlerExecution execution,
         Duration acknowledgementLinger) {
 
     /** Short compared with a handler, and long enough to share calls under load. */
@@ -28,7 +28,7 @@ public record SharedListenerSettings(Duration shutdownTimeout, Duration safetyPo
 
     /** Creates settings with the usual time that handled messages wait for others. */
     public SharedListenerSettings(Duration shutdownTimeout, Duration safetyPoll, @Nullable Duration deadLetterRetention,
-            boolean virtualThreads, HandlerExecutorSettings execution) {
+            boolean virtualThreads, HandlerExecution execution) {
         this(shutdownTimeout, safetyPoll, deadLetterRetention, virtualThreads, execution, LINGER);
     }
 

@@ -13,7 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs an outage of the store with a WARN at its start and at most once a minute, and an INFO at its end, which is when each partition is served again.
+ * Logs an outage of the store with a WARN at its start and at most once a minute, and an
+ * INFO at its end, which is when each partition is served again.
  * <p>
  * <strong>Threads.</strong> One instance for the process, called by all loops and by
  * handler threads.

@@ -17,7 +17,8 @@ import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends one script call of a pipeline, and completes it once the pipeline reports that the replicas have its writes.
+ * Sends one script call of a pipeline, and completes it once the pipeline reports that
+ * the replicas have its writes.
  * <p>
  * <strong>Threads.</strong> Any creates it; then one at a time uses it. Its time limit
  * ends it on a thread of its own.
@@ -126,10 +127,8 @@ final class ReplicatedCall {
                         : RedisExceptionTranslator.notConnected(failure);
             }
             if (failure instanceof TimeoutException && failure(failure) == null) {
-                throw new NotReplicatedException(
-                        "Stored, not replicated: no answer to WAIT within %d ms of the send"
-                            .formatted(this.limit.toMillis()),
-                        failure);
+                throw new NotReplicatedException("Stored, not replicated: no answer to WAIT within %d ms of the send"
+                    .formatted(this.limit.toMillis()), failure);
             }
             throw (failure instanceof DelayQueueException known) ? known
                     : RedisExceptionTranslator.translate(this.script, failure, this.limit);

@@ -27,9 +27,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Routes each call to the pipeline of its master, which answers once enough replicas have the write. Each master has a
- * dedicated connection of the application's client: {@code WAIT} covers the writes of its
- * own connection, and blocks later commands on it.
+ * Routes each call to the pipeline of its master, which answers once enough replicas have
+ * the write. Each master has a dedicated connection of the application's client:
+ * {@code WAIT} covers the writes of its own connection, and blocks later commands on it.
  * <p>
  * <strong>Threads.</strong> Any calls. A thread opens each connection, which blocks;
  * calls made meanwhile are sent in order.

@@ -14,9 +14,9 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.ReturnType;
 
 /**
- * Runs scripts in the calling thread by the commands of Spring Data, for clients other than Lettuce. Takes
- * a connection from the factory for each call instead of using a {@code RedisTemplate},
- * which would add the script to a Redis transaction of the caller.
+ * Runs scripts in the calling thread by the commands of Spring Data, for clients other
+ * than Lettuce. Takes a connection from the factory for each call instead of using a
+ * {@code RedisTemplate}, which would add the script to a Redis transaction of the caller.
  * <p>
  * <strong>Threads.</strong> Any; {@code run} waits for the answer, so its future is
  * always complete. The time limit is the client's own. On a cluster the client silently

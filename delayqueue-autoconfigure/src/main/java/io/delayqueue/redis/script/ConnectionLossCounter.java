@@ -14,10 +14,10 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /**
- * Counts lost connections of Lettuce, to detect that a call may have been sent twice. A connection to a cluster, or to master
- * and replicas, reports only its own loss; the connections to the nodes, which carry the
- * calls, report to the client. For these, all losses of the client count, including those
- * of other links. Thread-safe.
+ * Counts lost connections of Lettuce, to detect that a call may have been sent twice. A
+ * connection to a cluster, or to master and replicas, reports only its own loss; the
+ * connections to the nodes, which carry the calls, report to the client. For these, all
+ * losses of the client count, including those of other links. Thread-safe.
  */
 final class ConnectionLossCounter implements RedisConnectionStateListener {
 

@@ -14,7 +14,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Adds to each script those declarations of {@code prelude.lua} that it uses: creating a function costs a script time in every call, even if the function is never called.
+ * Adds to each script those declarations of {@code prelude.lua} that it uses: creating a
+ * function costs a script time in every call, even if the function is never called.
  * <p>
  * Relies on the layout: a declaration begins with {@code local} at the start of a line,
  * and a block of a script ends before the first line that is indented less.

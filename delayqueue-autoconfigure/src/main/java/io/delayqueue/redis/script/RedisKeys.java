@@ -6,7 +6,8 @@ import java.util.Arrays;
 import io.delayqueue.store.Partition;
 
 /**
- * Names all keys and wake-up channels of a namespace, and lists the keys of a partition in the order in which scripts take them. No other class builds a key.
+ * Names all keys and wake-up channels of a namespace, and lists the keys of a partition
+ * in the order in which scripts take them. No other class builds a key.
  * <p>
  * The braces are a hash tag: Redis Cluster keeps all keys of a partition in one slot,
  * which scripts with several keys need.

@@ -241,7 +241,8 @@ class HostileContentIntegrationTests {
                 this.queue.send(DelayedMessage.builder(name, good(name)).id(id).build());
             }
             catch (DelayQueueException ex) {
-                // A wake mark or primary poller that cannot be read is gone with the next claim.
+                // A wake mark or primary poller that cannot be read is gone with the next
+                // claim.
                 assertThat(this.handlers.seen).contains(id);
             }
         });

@@ -16,7 +16,7 @@ class DeadLetterCleanerTests {
         PollLoopContext context = bed.with()
             .executor(Runnable::run)
             .settings(new SharedListenerSettings(Duration.ZERO, Duration.ofSeconds(5), Duration.ofDays(7), false,
-                    HandlerExecutorSettings.DEFAULT))
+                    HandlerExecution.DEFAULT))
             .build();
         bed.store.purged.addAll(List.of(100, 100, 3));
         DeadLetterCleaner cleaner = new DeadLetterCleaner(context);

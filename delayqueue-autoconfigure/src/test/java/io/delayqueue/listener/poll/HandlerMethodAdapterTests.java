@@ -84,7 +84,7 @@ class HandlerMethodAdapterTests {
 
     private Delivery delivery(ClaimedMessage message) {
         long now = this.bed.clock.getAsLong();
-        return new HandlerDelivery(new InFlightMessage(message,
+        return new DefaultDelivery(new InFlightMessage(message,
                 new InFlightMessage.Times(now, now, ManualNanoClock.START), Duration.ofSeconds(30)), this.bed.queue(),
                 this.bed.context);
     }

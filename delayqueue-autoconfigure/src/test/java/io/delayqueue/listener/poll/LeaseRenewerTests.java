@@ -74,7 +74,7 @@ class LeaseRenewerTests {
     @Test
     void renewsALeaseThatItsHandlerExtendsForLessThanTheUsualTime() {
         InFlightMessage lease = hold("m");
-        Delivery delivery = new HandlerDelivery(lease, this.bed.queue(), this.bed.context);
+        Delivery delivery = new DefaultDelivery(lease, this.bed.queue(), this.bed.context);
         this.renewer.start();
 
         for (int step = 0; step < 20; step++) {
@@ -126,7 +126,7 @@ class LeaseRenewerTests {
     @Test
     void logsALostLeaseOnce() {
         InFlightMessage lease = hold("m");
-        Delivery delivery = new HandlerDelivery(lease, this.bed.queue(), this.bed.context);
+        Delivery delivery = new DefaultDelivery(lease, this.bed.queue(), this.bed.context);
         this.bed.store.messages.get("m").token = "another";
         try (LogCapture log = new LogCapture()) {
             this.bed.clock.advance(ROUND.multipliedBy(2));
@@ -216,7 +216,7 @@ class LeaseRenewerTests {
         InFlightMessage lease = hold("m");
         this.renewer.start();
         this.bed.timeout = ROUND;
-        HandlerTimeout.start(this.bed.queue(), List.of(lease), this.bed.context).returned();
+        HandlerCall.start(this.bed.queue(), List.of(lease), this.bed.context).returned();
         this.bed.timer.advance(TestBed.LEASE.plusSeconds(1));
 
         assertThat(this.bed.store.count("extend")).isZero();
@@ -243,7 +243,7 @@ class LeaseRenewerTests {
     @Test
     void logsOnceALeaseThatTheHandlerCannotExtend() {
         InFlightMessage lease = hold("m");
-        Delivery delivery = new HandlerDelivery(lease, this.bed.queue(), this.bed.context);
+        Delivery delivery = new DefaultDelivery(lease, this.bed.queue(), this.bed.context);
         this.bed.store.messages.get("m").token = "another";
         try (LogCapture log = new LogCapture()) {
             assertThat(delivery.extend(TestBed.LEASE)).isFalse();

@@ -293,8 +293,7 @@ class PollLoopFailureTests {
         Duration safetyPoll = Duration.ofMillis(50);
         PollLoopContext context = this.bed.with()
             .executor(Runnable::run)
-            .settings(
-                    new SharedListenerSettings(Duration.ZERO, safetyPoll, null, false, HandlerExecutorSettings.DEFAULT))
+            .settings(new SharedListenerSettings(Duration.ZERO, safetyPoll, null, false, HandlerExecution.DEFAULT))
             .build();
         for (int i = 0; i < 100; i++) {
             assertThat(TestBed.loop(queue(), context).runOnce()).isBetween(safetyPoll.multipliedBy(4).dividedBy(5),

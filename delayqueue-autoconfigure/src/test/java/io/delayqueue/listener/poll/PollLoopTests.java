@@ -169,7 +169,7 @@ class PollLoopTests {
         PollLoopContext context = this.bed.with()
             .executor(Runnable::run)
             .settings(new SharedListenerSettings(Duration.ZERO, Duration.ofDays(1), null, false,
-                    HandlerExecutorSettings.DEFAULT))
+                    HandlerExecution.DEFAULT))
             .build();
         return TestBed.loop(this.bed.queue(), context);
     }

@@ -39,7 +39,7 @@ class SafeTaskDecoratorTests {
     private PollLoop loop(TaskDecorator decorator) {
         PollLoopContext context = this.bed.with()
             .settings(new SharedListenerSettings(Duration.ofSeconds(20), TestBed.SAFETY_POLL, null, false,
-                    new HandlerExecutorSettings(null, decorator)))
+                    new HandlerExecution(null, decorator)))
             .build();
         return TestBed.loop(this.bed.queue(), context);
     }

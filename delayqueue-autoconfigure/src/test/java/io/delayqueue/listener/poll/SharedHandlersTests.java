@@ -43,7 +43,7 @@ class SharedHandlersTests {
         PollLoopContext context = this.bed.with()
             .executor(Runnable::run)
             .settings(new SharedListenerSettings(Duration.ZERO, Duration.ofDays(1), null, false,
-                    HandlerExecutorSettings.DEFAULT))
+                    HandlerExecution.DEFAULT))
             .build();
         HandlerConcurrencyLimiter limiter = new HandlerConcurrencyLimiter(2, TestBed.executor(Runnable::run),
                 this.bed.clock);

@@ -221,7 +221,7 @@ public final class TestBed {
         private PrimaryPartitions primaryPartitions;
 
         private SharedListenerSettings settings = new SharedListenerSettings(Duration.ofSeconds(20), SAFETY_POLL, null,
-                false, HandlerExecutorSettings.DEFAULT);
+                false, HandlerExecution.DEFAULT);
 
         private LongSupplier nanoTime = TestBed.this.clock;
 

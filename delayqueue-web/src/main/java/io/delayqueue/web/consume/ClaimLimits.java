@@ -1,7 +1,8 @@
 package io.delayqueue.web.consume;
 
 /**
- * Holds the maximum number of claims that a {@link ClaimLimiter} permits at a time, in total and per queue.
+ * Holds the maximum number of claims that a {@link ClaimLimiter} permits at a time, in
+ * total and per queue.
  *
  * @param max maximum number in total
  * @param maxPerQueue maximum number for one queue

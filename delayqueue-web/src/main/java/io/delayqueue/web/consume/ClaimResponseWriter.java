@@ -20,8 +20,8 @@ import org.springframework.web.context.request.async.WebAsyncUtils;
 import org.springframework.web.servlet.function.ServerResponse;
 
 /**
- * Writes the messages of one claim to the HTTP response, or releases them if the request has ended. If the
- * request ends before there are any, the claim stops waiting.
+ * Writes the messages of one claim to the HTTP response, or releases them if the request
+ * has ended. If the request ends before there are any, the claim stops waiting.
  * <p>
  * <strong>Threads.</strong> Any may end the request; the first one decides.
  */

@@ -16,9 +16,10 @@ import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.routing.StoreComponents;
 
 /**
- * Settles leases of HTTP consumers by retry, release or dead-lettering, and recognizes a call that is repeated after a lost reply. Counts and publishes a repeated call once; the store changes the message
- * once in any case. Offers a plain {@link LeaseSettler} for the calls that need no such
- * care. Thread-safe; never blocks.
+ * Settles leases of HTTP consumers by retry, release or dead-lettering, and recognizes a
+ * call that is repeated after a lost reply. Counts and publishes a repeated call once;
+ * the store changes the message once in any case. Offers a plain {@link LeaseSettler} for
+ * the calls that need no such care. Thread-safe; never blocks.
  */
 public final class IdempotentLeaseSettler {
 

@@ -13,9 +13,9 @@ import io.delayqueue.store.Partition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Identifies one lease to HTTP callers, so that any node can settle it. Callers
- * get it signed by a {@link LeaseTokenMac}, so that it cannot be forged or changed; the
- * store decides whether the lease is still live.
+ * Identifies one lease to HTTP callers, so that any node can settle it. Callers get it
+ * signed by a {@link LeaseTokenMac}, so that it cannot be forged or changed; the store
+ * decides whether the lease is still live.
  *
  * @param lease the lease
  * @param failures handler failures before this attempt

@@ -15,10 +15,11 @@ import io.delayqueue.web.http.ProblemException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads and caches the secret of the namespace, verifies the lease tokens of callers, and provides the {@link LeaseTokenMac} that signs new ones. The
- * secret is read again after ten seconds, and, at most once a second, when a token does
- * not verify: all nodes agree soon after it was lost or deleted, and forged tokens cost
- * the store little. While the store does not answer, the last secret is used.
+ * Reads and caches the secret of the namespace, verifies the lease tokens of callers, and
+ * provides the {@link LeaseTokenMac} that signs new ones. The secret is read again after
+ * ten seconds, and, at most once a second, when a token does not verify: all nodes agree
+ * soon after it was lost or deleted, and forged tokens cost the store little. While the
+ * store does not answer, the last secret is used.
  * <p>
  * <strong>Threads.</strong> Any. The lock guards the state, not the read of the store;
  * one read is under way at a time, and shared.

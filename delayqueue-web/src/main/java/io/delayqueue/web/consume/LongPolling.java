@@ -34,8 +34,9 @@ import io.delayqueue.web.http.Json;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves all waiting claims of HTTP consumers on one thread, within the limits of {@link ClaimLimiter}. A {@link QueuePoller} for each queue
- * polls for its first request whenever something may be due, as a listener does.
+ * Serves all waiting claims of HTTP consumers on one thread, within the limits of
+ * {@link ClaimLimiter}. A {@link QueuePoller} for each queue polls for its first request
+ * whenever something may be due, as a listener does.
  * <p>
  * <strong>Threads.</strong> Any may claim. Pollers are confined to the one thread here,
  * which never waits for the store; the limiters are thread-safe. Start and stop set the

@@ -28,8 +28,8 @@ import io.delayqueue.web.http.Json;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Derives alerts from the state of queues, nodes and the Redis server. Some problems show only over time, so it
- * remembers samples of the last minutes, taken when it is called.
+ * Derives alerts from the state of queues, nodes and the Redis server. Some problems show
+ * only over time, so it remembers samples of the last minutes, taken when it is called.
  * <p>
  * <strong>Threads.</strong> One at a time, as {@link OverviewCache} ensures.
  */

@@ -38,7 +38,8 @@ import org.springframework.web.util.pattern.PathPattern;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /**
- * Serves the dashboard: its files at its path and JSON below {@code data}, mostly by routes of the API. The page uses relative addresses only, so it works under a context
+ * Serves the dashboard: its files at its path and JSON below {@code data}, mostly by
+ * routes of the API. The page uses relative addresses only, so it works under a context
  * path and behind a proxy that changes paths. Thread-safe.
  */
 public final class Dashboard {
@@ -72,7 +73,7 @@ public final class Dashboard {
         RouteTable routes = new RouteTable(path + "/data");
         AuditPublisher audit = new AuditPublisher(events::publishEvent);
         // First, as it has more of a queue than the API.
-        OverviewRoutes own = new OverviewRoutes(services);
+        DashboardRoutes own = new DashboardRoutes(services);
         own.addTo(routes);
         ScheduleBoardRoutes schedules = new ScheduleBoardRoutes(services, own::queues);
         schedules.addTo(routes);

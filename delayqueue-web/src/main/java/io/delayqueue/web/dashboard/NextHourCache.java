@@ -14,8 +14,9 @@ import io.delayqueue.admin.DueHistogram;
 import io.delayqueue.admin.QueueOverview;
 
 /**
- * Caches how many messages become due in each minute of the next hour, summed over the fullest queues. The store is queried at most every 15 seconds, by one thread; other requests
- * meanwhile get the previous result. Thread-safe.
+ * Caches how many messages become due in each minute of the next hour, summed over the
+ * fullest queues. The store is queried at most every 15 seconds, by one thread; other
+ * requests meanwhile get the previous result. Thread-safe.
  */
 final class NextHourCache {
 

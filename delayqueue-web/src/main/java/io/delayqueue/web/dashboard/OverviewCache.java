@@ -26,8 +26,9 @@ import io.delayqueue.store.ServerMonitor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Caches the data of the overview for one second, for all users: queues, alerts and lateness. Redis is queried at most once a second, by
- * one read at a time; concurrent requests share its result or failure.
+ * Caches the data of the overview for one second, for all users: queues, alerts and
+ * lateness. Redis is queried at most once a second, by one read at a time; concurrent
+ * requests share its result or failure.
  * <p>
  * <strong>Threads.</strong> Those of requests, which wait a limited time, and one that
  * reads, which ends when idle. The lock guards the check for a read under way, not the

@@ -32,7 +32,8 @@ import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
 
 /**
- * Adds the routes that return schedules with the outcomes of their last occurrences: of all queues, of one queue, and one by name.
+ * Adds the routes that return schedules with the outcomes of their last occurrences: of
+ * all queues, of one queue, and one by name.
  */
 final class ScheduleBoardRoutes {
 
@@ -45,7 +46,7 @@ final class ScheduleBoardRoutes {
 
     private final Supplier<List<QueueOverview>> queues;
 
-    private final OccurrenceOutcomes outcomes;
+    private final OccurrenceStatusFinder outcomes;
 
     private final ScheduleOverviewCache overviews;
 
@@ -57,7 +58,7 @@ final class ScheduleBoardRoutes {
         this.operations = services.operations();
         this.inspector = services.inspector();
         this.queues = queues;
-        this.outcomes = new OccurrenceOutcomes(services.operations(), services.history());
+        this.outcomes = new OccurrenceStatusFinder(services.operations(), services.history());
         this.overviews = new ScheduleOverviewCache(services.operations(), this.outcomes, System::nanoTime);
     }
 
@@ -118,7 +119,7 @@ final class ScheduleBoardRoutes {
     }
 
     private ObjectNode page(String queue, List<ScheduleStatus> schedules, boolean unmasked) {
-        Map<String, OccurrenceOutcome> ends = this.outcomes.find(queue, schedules);
+        Map<String, OccurrenceStatus> ends = this.outcomes.find(queue, schedules);
         ObjectNode json = ApiViews.object();
         ArrayNode array = json.putArray("schedules");
         schedules.forEach((one) -> array.add(entry(one, ends.get(one.name()), unmasked)));
@@ -146,7 +147,7 @@ final class ScheduleBoardRoutes {
         return Responses.json(ScheduleViews.withPayload(json, schedule, unmasked));
     }
 
-    private static ObjectNode entry(ScheduleStatus schedule, @Nullable OccurrenceOutcome outcome, boolean unmasked) {
+    private static ObjectNode entry(ScheduleStatus schedule, @Nullable OccurrenceStatus outcome, boolean unmasked) {
         ObjectNode json = ScheduleViews.schedule(schedule).put("queue", schedule.queue());
         json.set("lastOutcome", (outcome != null) ? outcome.toJson(unmasked) : null);
         return json;

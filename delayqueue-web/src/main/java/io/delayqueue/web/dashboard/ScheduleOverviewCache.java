@@ -47,7 +47,7 @@ final class ScheduleOverviewCache {
 
     private final DelayQueueOperations operations;
 
-    private final OccurrenceOutcomes outcomes;
+    private final OccurrenceStatusFinder outcomes;
 
     private final LongSupplier nanoTime;
 
@@ -57,7 +57,7 @@ final class ScheduleOverviewCache {
     /** The read that is not complete. Guarded by the cache. */
     private @Nullable Reading reading;
 
-    ScheduleOverviewCache(DelayQueueOperations operations, OccurrenceOutcomes outcomes, LongSupplier nanoTime) {
+    ScheduleOverviewCache(DelayQueueOperations operations, OccurrenceStatusFinder outcomes, LongSupplier nanoTime) {
         this.operations = operations;
         this.outcomes = outcomes;
         this.nanoTime = nanoTime;
@@ -194,7 +194,7 @@ final class ScheduleOverviewCache {
         /** Schedules by queue whose outcomes are still to be read. */
         private final Deque<Map.Entry<String, List<ScheduleStatus>>> open = new ArrayDeque<>();
 
-        private final Map<String, Map<String, OccurrenceOutcome>> outcomesByQueue = new HashMap<>();
+        private final Map<String, Map<String, OccurrenceStatus>> outcomesByQueue = new HashMap<>();
 
         /** Result of the current or last part. Guarded by the cache. */
         private CompletableFuture<Schedules> part;
@@ -296,7 +296,7 @@ final class ScheduleOverviewCache {
             return new Schedules(entries, List.copyOf(withMore), List.copyOf(this.unread), left(), this.begunAt);
         }
 
-        private @Nullable OccurrenceOutcome outcome(ScheduleStatus one) {
+        private @Nullable OccurrenceStatus outcome(ScheduleStatus one) {
             return this.outcomesByQueue.getOrDefault(one.queue(), Map.of()).get(one.name());
         }
 
@@ -326,7 +326,7 @@ final class ScheduleOverviewCache {
      * @param outcome what became of its last occurrence; {@code null} if none was sent,
      * or if it was not read
      */
-    record Entry(ScheduleStatus schedule, @Nullable OccurrenceOutcome outcome) {
+    record Entry(ScheduleStatus schedule, @Nullable OccurrenceStatus outcome) {
     }
 
 }

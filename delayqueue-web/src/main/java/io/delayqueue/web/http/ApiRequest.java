@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.web.util.UriUtils;
 
 /**
- * Provides the caller, the parameters and the body of a request to the handler of its route. Used by the request
- * thread alone.
+ * Provides the caller, the parameters and the body of a request to the handler of its
+ * route. Used by the request thread alone.
  */
 public final class ApiRequest {
 

@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Runs a change, and publishes its outcome as an audit event, whether it succeeded or failed. Invalid requests
- * change nothing and are not published. Thread-safe.
+ * Runs a change, and publishes its outcome as an audit event, whether it succeeded or
+ * failed. Invalid requests change nothing and are not published. Thread-safe.
  */
 public final class AuditPublisher {
 

@@ -18,8 +18,9 @@ import org.springframework.http.MediaType;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * Hides {@code Content-Type} headers other than JSON from Spring MVC, which would reject an invalid one before the API checks the caller. The API rejects them itself, after it has
- * checked the caller. Runs after the security filters. Thread-safe.
+ * Hides {@code Content-Type} headers other than JSON from Spring MVC, which would reject
+ * an invalid one before the API checks the caller. The API rejects them itself, after it
+ * has checked the caller. Runs after the security filters. Thread-safe.
  */
 public final class ContentTypeHidingFilter extends OncePerRequestFilter {
 

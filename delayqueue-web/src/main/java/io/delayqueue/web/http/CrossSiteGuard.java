@@ -7,9 +7,10 @@ import java.util.Set;
 import jakarta.servlet.http.HttpServletRequest;
 
 /**
- * Detects requests of another site's page that would change something with the user's credentials, by the headers {@code Sec-Fetch-Site} and {@code Origin}. Modern
- * browsers mark cross-site requests, which works behind any proxy. Older ones send the
- * origin, which is compared with the request's host. A client that sends neither is not a
+ * Detects requests of another site's page that would change something with the user's
+ * credentials, by the headers {@code Sec-Fetch-Site} and {@code Origin}. Modern browsers
+ * mark cross-site requests, which works behind any proxy. Older ones send the origin,
+ * which is compared with the request's host. A client that sends neither is not a
  * browser.
  */
 final class CrossSiteGuard {

@@ -14,7 +14,8 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Converts nodes, their wanted state and the stacks of their handlers to the JSON of the API. Absent values are {@code null}, so that every field is present.
+ * Converts nodes, their wanted state and the stacks of their handlers to the JSON of the
+ * API. Absent values are {@code null}, so that every field is present.
  */
 public final class NodeViews {
 

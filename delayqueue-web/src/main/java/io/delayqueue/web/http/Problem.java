@@ -8,7 +8,8 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Holds the problem details (RFC 9457) of a failed request: its kind with a status, and the details.
+ * Holds the problem details (RFC 9457) of a failed request: its kind with a status, and
+ * the details.
  *
  * @param kind the kind, for programs
  * @param detail for people: the value and the rule

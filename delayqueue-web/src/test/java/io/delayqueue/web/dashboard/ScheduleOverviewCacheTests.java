@@ -24,7 +24,7 @@ import io.delayqueue.SchedulePage;
 import io.delayqueue.ScheduleStatus;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.web.dashboard.OccurrenceOutcome.State;
+import io.delayqueue.web.dashboard.OccurrenceStatus.State;
 import io.delayqueue.web.dashboard.ScheduleOverviewCache.Schedules;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -51,7 +51,7 @@ class ScheduleOverviewCacheTests {
     private final AtomicLong nanos = new AtomicLong(-7);
 
     private final ScheduleOverviewCache cache = new ScheduleOverviewCache(this.operations,
-            new OccurrenceOutcomes(this.operations, null), this.nanos::get);
+            new OccurrenceStatusFinder(this.operations, null), this.nanos::get);
 
     private ScheduleOperations queue(String queue, @Nullable String nextCursor, ScheduleStatus... schedules) {
         ScheduleOperations some = mock();

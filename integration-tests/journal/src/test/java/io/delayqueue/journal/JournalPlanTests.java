@@ -164,8 +164,8 @@ class JournalPlanTests {
      */
     private void assertReadsOfEveryStatement(int rows, HandledTable handled) {
         List<Long> revisions = LongStream.rangeClosed(1, 100).boxed().toList();
-        List<AcceptedRequest> accepted = revisions.stream()
-            .map((revision) -> new AcceptedRequest(revision, 1L, DELAY))
+        List<AcceptedRowUpdate> accepted = revisions.stream()
+            .map((revision) -> new AcceptedRowUpdate(revision, 1L, DELAY))
             .toList();
         List<LedgerChange> ended = revisions.stream()
             .map((revision) -> LedgerChange.of(LedgerEntry.ended(revision, "order-" + revision)))

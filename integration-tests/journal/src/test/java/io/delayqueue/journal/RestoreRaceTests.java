@@ -77,7 +77,7 @@ class RestoreRaceTests {
         StoreComponents components = this.context.getBean(StoreComponents.class);
         JournalTable table = new JournalTable(this.context.getBean(JournalDatabase.class), Duration.ofSeconds(20));
         JournalOffers offers = new JournalOffers(components, (name) -> JournalMode.LEDGER, Duration.ofSeconds(5));
-        this.restorer = new JournalRestorer(table, offers, new LedgerStore(components, offers), status,
+        this.restorer = new JournalRestorer(table, offers, new LedgerLookup(components, offers), status,
                 (name) -> JournalMode.LEDGER);
         this.queue.send(QUEUE, "1", "old", LATER);
         await().untilAsserted(() -> assertThat(redis.commands().exists("dq:{raced}:journal")).isOne());

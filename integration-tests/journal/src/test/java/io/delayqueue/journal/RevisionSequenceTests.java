@@ -47,9 +47,9 @@ class RevisionSequenceTests {
     void encodedRevisionsAreRead() {
         List<Long> revisions = List.of(78_364_164_095L, 5L, 5_000_000_000L, 130L, 128L, 127L, 1L);
 
-        assertThat(RevisionList.decode(RevisionList.encode(revisions))).containsExactly(1, 5, 127, 128, 130,
+        assertThat(RevisionCodec.decode(RevisionCodec.encode(revisions))).containsExactly(1, 5, 127, 128, 130,
                 5_000_000_000L, 78_364_164_095L);
-        assertThat(RevisionList.decode(RevisionList.encode(List.of()))).isEmpty();
+        assertThat(RevisionCodec.decode(RevisionCodec.encode(List.of()))).isEmpty();
     }
 
 }

@@ -7,7 +7,7 @@ import io.delayqueue.SendOutcome;
 import io.delayqueue.actuator.JournalHealthIndicator;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
-import io.delayqueue.journal.HandledMessages;
+import io.delayqueue.journal.HandlerTransactionExecutor;
 import io.delayqueue.journal.HandlerTransactionException;
 import io.delayqueue.journal.JournalFactory;
 import io.delayqueue.journal.RestorePlan;
@@ -154,9 +154,9 @@ class RestoredDatabaseTests {
     }
 
     private void handle(long revision) {
-        HandledMessages messages = this.shop.context()
+        HandlerTransactionExecutor messages = this.shop.context()
             .getBean(JournalFactory.class)
-            .handledMessages(this.shop.context().getBean(PlatformTransactionManager.class));
+            .handlerTransactions(this.shop.context().getBean(PlatformTransactionManager.class));
         try {
             messages.execute(new QueueName(ORDERS), "1", revision, () -> true);
         }

@@ -90,8 +90,8 @@ class LedgerNodesTests {
     }
 
     /**
-     * P1: nodes leave the calls to the maintainer while it calls, so idle calls do not grow
-     * with the nodes; when it has ended, they notice a loss themselves.
+     * P1: nodes leave the calls to the maintainer while it calls, so idle calls do not
+     * grow with the nodes; when it has ended, they notice a loss themselves.
      */
     @Test
     @Tag("matrix")

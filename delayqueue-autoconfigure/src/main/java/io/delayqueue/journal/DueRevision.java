@@ -6,5 +6,5 @@ package io.delayqueue.journal;
  * @param due its due time, in milliseconds since the epoch
  * @param revision its row
  */
-record DueKey(long due, long revision) {
+record DueRevision(long due, long revision) {
 }

@@ -18,9 +18,10 @@ import io.delayqueue.store.StoreFutures;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Implements {@link Delivery} for one call of a handler: describes the message, extends its lease, and records the decision to apply when the handler has returned.
+ * Implements {@link Delivery} for one call of a handler: describes the message, extends
+ * its lease, and records the decision to apply when the handler has returned.
  */
-final class HandlerDelivery implements Delivery {
+final class DefaultDelivery implements Delivery {
 
     static final String NO_REASON = "The handler gave no reason";
 
@@ -34,7 +35,7 @@ final class HandlerDelivery implements Delivery {
 
     private volatile @Nullable Decision decision;
 
-    HandlerDelivery(InFlightMessage inFlight, PartitionBinding binding, PollLoopContext context) {
+    DefaultDelivery(InFlightMessage inFlight, PartitionBinding binding, PollLoopContext context) {
         this.inFlight = inFlight;
         this.binding = binding;
         this.context = context;

@@ -5,9 +5,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
- * Sets the messages and the MDC of a handler's thread for one call, and restores the previous ones.
+ * Sets the messages and the MDC of a handler's thread for one call, and restores the
+ * previous ones.
  */
-record DeliveryMdc(CurrentMessageHolder.@Nullable Messages messages, @Nullable String queue, @Nullable String id,
+record DeliveryScope(CurrentMessageHolder.@Nullable Messages messages, @Nullable String queue, @Nullable String id,
         @Nullable String attempt) {
 
     private static final String QUEUE = "delayqueue.queue";
@@ -17,8 +18,8 @@ record DeliveryMdc(CurrentMessageHolder.@Nullable Messages messages, @Nullable S
     private static final String ATTEMPT = "delayqueue.attempt";
 
     /** A batch of several messages has a queue, but no id and attempt. */
-    static DeliveryMdc enter(HandlerTask task) {
-        DeliveryMdc before = new DeliveryMdc(CurrentMessageHolder.bind(task), MDC.get(QUEUE), MDC.get(ID),
+    static DeliveryScope enter(HandlerTask task) {
+        DeliveryScope before = new DeliveryScope(CurrentMessageHolder.bind(task), MDC.get(QUEUE), MDC.get(ID),
                 MDC.get(ATTEMPT));
         InFlightMessage first = task.messages().get(0);
         boolean alone = task.size() == 1;

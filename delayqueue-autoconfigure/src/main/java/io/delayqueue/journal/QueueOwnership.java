@@ -11,9 +11,10 @@ import java.util.concurrent.TimeUnit;
 import io.delayqueue.QueueName;
 
 /**
- * Records for each queue whether the store names this journal as its owner, and lets threads wait for the first comparison. Thread-safe.
+ * Records for each queue whether the store names this journal as its owner, and lets
+ * threads wait for the first comparison. Thread-safe.
  */
-final class JournalPairs {
+final class QueueOwnership {
 
     private final Map<QueueName, Pair> pairs = new ConcurrentHashMap<>();
 

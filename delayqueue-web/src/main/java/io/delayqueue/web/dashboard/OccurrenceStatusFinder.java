@@ -18,13 +18,14 @@ import io.delayqueue.ScheduledOccurrence;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.admin.HistoryEntry;
 import io.delayqueue.admin.MessageHistory;
-import io.delayqueue.web.dashboard.OccurrenceOutcome.State;
+import io.delayqueue.web.dashboard.OccurrenceStatus.State;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the states of the last occurrences of schedules: among the messages of the queue, its latest dead letters, and the history of messages. Thread-safe.
+ * Finds the states of the last occurrences of schedules: among the messages of the queue,
+ * its latest dead letters, and the history of messages. Thread-safe.
  */
-final class OccurrenceOutcomes {
+final class OccurrenceStatusFinder {
 
     /** Dead letters that are read, the latest first. */
     private static final int MAX_DEAD_LETTERS = 100;
@@ -37,7 +38,7 @@ final class OccurrenceOutcomes {
 
     private final @Nullable MessageHistory history;
 
-    OccurrenceOutcomes(DelayQueueOperations operations, @Nullable MessageHistory history) {
+    OccurrenceStatusFinder(DelayQueueOperations operations, @Nullable MessageHistory history) {
         this.operations = operations;
         this.history = history;
     }
@@ -46,8 +47,8 @@ final class OccurrenceOutcomes {
      * Returns the outcomes of the last occurrences, by the names of the schedules.
      * @param schedules of one queue
      */
-    Map<String, OccurrenceOutcome> find(String queue, List<ScheduleStatus> schedules) {
-        Map<String, OccurrenceOutcome> outcomes = new HashMap<>();
+    Map<String, OccurrenceStatus> find(String queue, List<ScheduleStatus> schedules) {
+        Map<String, OccurrenceStatus> outcomes = new HashMap<>();
         DeadLetterPage dead = null;
         for (ScheduleStatus schedule : schedules) {
             Instant last = schedule.lastAt();
@@ -67,33 +68,33 @@ final class OccurrenceOutcomes {
     }
 
     /** Returns the outcome of the last occurrence, also by the history of messages. */
-    @Nullable OccurrenceOutcome find(ScheduleStatus schedule) {
-        OccurrenceOutcome outcome = find(schedule.queue(), List.of(schedule)).get(schedule.name());
+    @Nullable OccurrenceStatus find(ScheduleStatus schedule) {
+        OccurrenceStatus outcome = find(schedule.queue(), List.of(schedule)).get(schedule.name());
         return (outcome != null && (outcome.state() == State.ENDED || outcome.state() == State.UNKNOWN))
                 ? recorded(schedule.queue(), outcome) : outcome;
     }
 
-    private static OccurrenceOutcome held(String id, StoredMessage message) {
+    private static OccurrenceStatus held(String id, StoredMessage message) {
         State state = (message.state() == MessageState.LEASED) ? State.IN_FLIGHT
                 : (message.failures() > 0) ? State.RETRYING : State.WAITING;
         FailureReasons reasons = message.failureReasons();
-        return new OccurrenceOutcome(id, state, null, message.failures(), (reasons != null) ? reasons.last() : null);
+        return new OccurrenceStatus(id, state, null, message.failures(), (reasons != null) ? reasons.last() : null);
     }
 
-    private static OccurrenceOutcome ended(String id, Instant nominalTime, DeadLetterPage dead) {
+    private static OccurrenceStatus ended(String id, Instant nominalTime, DeadLetterPage dead) {
         List<DeadLetter> all = dead.deadLetters();
         for (DeadLetter one : all) {
             if (one.messageId().equals(id)) {
-                return new OccurrenceOutcome(id, State.DEAD_LETTER, one.id(), one.failures(), one.reason());
+                return new OccurrenceStatus(id, State.DEAD_LETTER, one.id(), one.failures(), one.reason());
             }
         }
         boolean complete = dead.nextCursor() == null
                 || (!all.isEmpty() && all.get(all.size() - 1).deadLetteredAt().isBefore(nominalTime));
-        return new OccurrenceOutcome(id, complete ? State.ENDED : State.UNKNOWN);
+        return new OccurrenceStatus(id, complete ? State.ENDED : State.UNKNOWN);
     }
 
     /** Returns the recorded end, the latest if there are several. */
-    private OccurrenceOutcome recorded(String queue, OccurrenceOutcome outcome) {
+    private OccurrenceStatus recorded(String queue, OccurrenceStatus outcome) {
         if (this.history == null) {
             return outcome;
         }
@@ -103,7 +104,7 @@ final class OccurrenceOutcomes {
                 .map((entry) -> ENDS.get(entry.event()))
                 .filter(Objects::nonNull)
                 .reduce((earlier, later) -> later)
-                .map((state) -> new OccurrenceOutcome(outcome.id(), state))
+                .map((state) -> new OccurrenceStatus(outcome.id(), state))
                 .orElse(outcome);
         }
         catch (DelayQueueException ex) {

@@ -5,7 +5,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds the due time and the next check that are written to the row of an applied request.
+ * Holds the due time and the next check that are written to the row of an applied
+ * request.
  *
  * @param revision its row
  * @param due the due time, in milliseconds since the epoch; {@code null} to keep that of
@@ -14,9 +15,9 @@ import org.jspecify.annotations.Nullable;
  * @param notBefore when it does so at the earliest, in milliseconds of the database's
  * clock; 0 for no limit
  */
-record AcceptedRequest(long revision, @Nullable Long due, Duration nextCheck, long notBefore) {
+record AcceptedRowUpdate(long revision, @Nullable Long due, Duration nextCheck, long notBefore) {
 
-    AcceptedRequest(long revision, @Nullable Long due, Duration nextCheck) {
+    AcceptedRowUpdate(long revision, @Nullable Long due, Duration nextCheck) {
         this(revision, due, nextCheck, 0);
     }
 

@@ -42,7 +42,7 @@ import static org.awaitility.Awaitility.await;
 /** Tests how an application can choose the threads of its handlers. */
 @ExtendWith(OutputCaptureExtension.class)
 @Tag("server")
-class HandlerExecutorSettingsTests {
+class HandlerExecutionTests {
 
     private static final Duration LIMIT = Duration.ofSeconds(30);
 

@@ -15,17 +15,18 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Reads from the listeners how many handlers this node has started since its start, by queue and lateness. The page
- * computes differences, so nothing is remembered here. The node has an id, because behind
- * a load balancer another one may answer next. Thread-safe.
+ * Reads from the listeners how many handlers this node has started since its start, by
+ * queue and lateness. The page computes differences, so nothing is remembered here. The
+ * node has an id, because behind a load balancer another one may answer next.
+ * Thread-safe.
  */
-final class LatenessCounts {
+final class NodeLatenessReader {
 
     private final String node = UUID.randomUUID().toString();
 
     private final Supplier<@Nullable DelayedListenerRegistry> registry;
 
-    LatenessCounts(Supplier<@Nullable DelayedListenerRegistry> registry) {
+    NodeLatenessReader(Supplier<@Nullable DelayedListenerRegistry> registry) {
         this.registry = registry;
     }
 

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
 
 /** Tests handlers that take too long, and handlers that return futures. */
-class HandlerTimeoutTests {
+class HandlerCallTests {
 
     private final TestBed bed = new TestBed();
 
@@ -96,7 +96,7 @@ class HandlerTimeoutTests {
                 new InFlightMessage.Times(this.bed.clock.getAsLong(), this.bed.clock.getAsLong(),
                         ManualNanoClock.START),
                 TestBed.LEASE);
-        HandlerTimeout timeout = HandlerTimeout.start(this.bed.queue(), List.of(held), this.bed.context);
+        HandlerCall timeout = HandlerCall.start(this.bed.queue(), List.of(held), this.bed.context);
         timeout.returned();
         this.bed.timer.advance(Duration.ofSeconds(2));
         assertThat(Thread.interrupted()).isFalse();
@@ -108,7 +108,7 @@ class HandlerTimeoutTests {
     void interruptsAHandlerThatStartsAfterTheStop() throws InterruptedException {
         HandlerTask stopped = new HandlerTask();
         stopped.interrupt();
-        HandlerTimeout handler = HandlerTimeout.start(this.bed.queue(), List.of(), this.bed.context);
+        HandlerCall handler = HandlerCall.start(this.bed.queue(), List.of(), this.bed.context);
         stopped.startedBy(handler);
         assertThat(Thread.interrupted()).isTrue();
         assertThat(handler.isStopped()).isTrue();
@@ -116,7 +116,7 @@ class HandlerTimeoutTests {
         HandlerExecutor executor = new HandlerExecutor(false, false, null);
         executor.interruptHandlers(Duration.ZERO);
         HandlerTask late = new HandlerTask();
-        executor.handlerStarted(late, HandlerTimeout.start(this.bed.queue(), List.of(), this.bed.context));
+        executor.handlerStarted(late, HandlerCall.start(this.bed.queue(), List.of(), this.bed.context));
         assertThat(Thread.interrupted()).isTrue();
         executor.handlerEnded(late);
         executor.close();
@@ -151,9 +151,9 @@ class HandlerTimeoutTests {
     }
 
     /** Starts a handler on a thread that has ended, so that no test is interrupted. */
-    private HandlerTimeout startElsewhere() throws Exception {
-        FutureTask<HandlerTimeout> start = new FutureTask<>(
-                () -> HandlerTimeout.start(this.bed.queue(), List.of(), this.bed.context));
+    private HandlerCall startElsewhere() throws Exception {
+        FutureTask<HandlerCall> start = new FutureTask<>(
+                () -> HandlerCall.start(this.bed.queue(), List.of(), this.bed.context));
         new Thread(start).start();
         return start.get();
     }
@@ -173,7 +173,7 @@ class HandlerTimeoutTests {
 
     @Test
     void interruptsOnceAtAStopAndNothingThatHasEnded() {
-        HandlerTimeout timeout = HandlerTimeout.start(this.bed.queue(), List.of(), this.bed.context);
+        HandlerCall timeout = HandlerCall.start(this.bed.queue(), List.of(), this.bed.context);
         assertThat(timeout.interrupt()).isTrue();
         assertThat(Thread.interrupted()).isTrue();
         assertThat(timeout.interrupt()).isTrue();
@@ -193,7 +193,7 @@ class HandlerTimeoutTests {
     void aStopWaitsUntilTheMessagesOfAHandlerThatHasEndedAreSettled() throws Exception {
         HandlerExecutor executor = new HandlerExecutor(false, false, null);
         HandlerTask task = mock(HandlerTask.class);
-        HandlerTimeout timeout = HandlerTimeout.start(this.bed.queue(), List.of(), this.bed.context);
+        HandlerCall timeout = HandlerCall.start(this.bed.queue(), List.of(), this.bed.context);
         executor.handlerStarted(task, timeout);
         timeout.interrupt(); // as the loop does
         assertThat(Thread.interrupted()).isTrue();

@@ -21,7 +21,7 @@ import io.delayqueue.StoredMessage;
 import io.delayqueue.admin.HistoryEntry;
 import io.delayqueue.admin.HistoryEntry.Event;
 import io.delayqueue.admin.MessageHistory;
-import io.delayqueue.web.dashboard.OccurrenceOutcome.State;
+import io.delayqueue.web.dashboard.OccurrenceStatus.State;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,7 +33,7 @@ import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
 /** Checks what is said of the last occurrence of a schedule, wherever its message is. */
-class OccurrenceOutcomesTests {
+class OccurrenceStatusFinderTests {
 
     private static final Instant LAST = Instant.ofEpochMilli(1_790_000_000_000L);
 
@@ -55,8 +55,8 @@ class OccurrenceOutcomesTests {
                 null, last, 1, Map.of(), List.of());
     }
 
-    private @Nullable OccurrenceOutcome outcome(@Nullable MessageHistory history) {
-        return new OccurrenceOutcomes(this.operations, history).find(schedule(LAST));
+    private @Nullable OccurrenceStatus outcome(@Nullable MessageHistory history) {
+        return new OccurrenceStatusFinder(this.operations, history).find(schedule(LAST));
     }
 
     private void hold(MessageState state, int failures) {
@@ -76,7 +76,7 @@ class OccurrenceOutcomesTests {
         hold(state, failures);
 
         assertThat(outcome(null))
-            .isEqualTo(new OccurrenceOutcome(ID, expected, null, failures, (failures > 0) ? "last" : null));
+            .isEqualTo(new OccurrenceStatus(ID, expected, null, failures, (failures > 0) ? "last" : null));
     }
 
     @Test
@@ -85,39 +85,39 @@ class OccurrenceOutcomesTests {
                 new DeadLetterPage(List.of(dead("other", Duration.ofHours(1)), dead(ID, Duration.ofMinutes(1))), null));
 
         assertThat(outcome(null))
-            .isEqualTo(new OccurrenceOutcome(ID, State.DEAD_LETTER, ID + "~1", 4, "java.io.IOException: full"));
+            .isEqualTo(new OccurrenceStatus(ID, State.DEAD_LETTER, ID + "~1", 4, "java.io.IOException: full"));
     }
 
     @Test
     void anOccurrenceThatNothingHoldsHasEndedUnlessItMayBeAnOlderDeadLetter() {
-        assertThat(outcome(null)).isEqualTo(new OccurrenceOutcome(ID, State.ENDED));
+        assertThat(outcome(null)).isEqualTo(new OccurrenceStatus(ID, State.ENDED));
         given(this.deadLetters.list(null, 100))
             .willReturn(new DeadLetterPage(List.of(dead("other", Duration.ofHours(1))), "more"));
-        assertThat(outcome(null)).isEqualTo(new OccurrenceOutcome(ID, State.UNKNOWN));
+        assertThat(outcome(null)).isEqualTo(new OccurrenceStatus(ID, State.UNKNOWN));
         given(this.deadLetters.list(null, 100))
             .willReturn(new DeadLetterPage(List.of(dead("other", Duration.ofHours(-1))), "more"));
-        assertThat(outcome(null)).isEqualTo(new OccurrenceOutcome(ID, State.ENDED));
+        assertThat(outcome(null)).isEqualTo(new OccurrenceStatus(ID, State.ENDED));
     }
 
     @Test
     void aScheduleThatHasSentNothingHasNoOutcome() {
-        assertThat(new OccurrenceOutcomes(this.operations, null).find(schedule(null))).isNull();
+        assertThat(new OccurrenceStatusFinder(this.operations, null).find(schedule(null))).isNull();
     }
 
     @ParameterizedTest
     @CsvSource({ "HANDLED", "EXPIRED", "CANCELLED", "PURGED" })
     void theHistoryOfMessagesTellsTheEnd(Event end) {
         assertThat(outcome(history(Event.SENT, Event.CLAIMED, Event.FAILED, Event.RETRIED, end)))
-            .isEqualTo(new OccurrenceOutcome(ID, State.valueOf(end.name())));
+            .isEqualTo(new OccurrenceStatus(ID, State.valueOf(end.name())));
     }
 
     @Test
     void aHistoryThatHasNoEndOrCannotBeReadChangesNothing() {
-        assertThat(outcome(history(Event.SENT))).isEqualTo(new OccurrenceOutcome(ID, State.ENDED));
+        assertThat(outcome(history(Event.SENT))).isEqualTo(new OccurrenceStatus(ID, State.ENDED));
         MessageHistory broken = mock();
         given(broken.of("reports", ID))
             .willThrow(new StoreUnavailableException("no answer", Effect.NONE, new IllegalStateException()));
-        assertThat(outcome(broken)).isEqualTo(new OccurrenceOutcome(ID, State.ENDED));
+        assertThat(outcome(broken)).isEqualTo(new OccurrenceStatus(ID, State.ENDED));
     }
 
     private static MessageHistory history(Event... events) {
@@ -132,7 +132,7 @@ class OccurrenceOutcomesTests {
 
     @Test
     void theCauseOfAFailureNeedsTheAuthorityForPayloads() {
-        OccurrenceOutcome failed = new OccurrenceOutcome(ID, State.RETRYING, null, 1, "java.io.IOException: card 4711");
+        OccurrenceStatus failed = new OccurrenceStatus(ID, State.RETRYING, null, 1, "java.io.IOException: card 4711");
 
         assertThat(failed.toJson(false).path("lastFailure").asString()).isEqualTo("java.io.IOException");
         assertThat(failed.toJson(true).path("lastFailure").asString()).isEqualTo("java.io.IOException: card 4711");

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Tests what a handler can read from its delivery and decide with it. */
-class HandlerDeliveryTests {
+class DefaultDeliveryTests {
 
     private final TestBed bed = new TestBed();
 
@@ -151,7 +151,7 @@ class HandlerDeliveryTests {
         handle();
 
         assertThat(this.bed.store.dead).containsOnlyKeys("m~1");
-        assertThat(this.bed.store.dead.get("m~1").cause()).isEqualTo(HandlerDelivery.NO_REASON);
+        assertThat(this.bed.store.dead.get("m~1").cause()).isEqualTo(DefaultDelivery.NO_REASON);
         assertThat(this.bed.events).hasSize(1);
     }
 

@@ -22,20 +22,22 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Calls the partitions of ledgers for the messages that have ended, failed or been dead-lettered, and records these. Each partition has one call at a time, and is independent of all others: its
- * next call follows in the round after its answer, or at once if there may be more.
+ * Calls the partitions of ledgers for the messages that have ended, failed or been
+ * dead-lettered, and records these. Each partition has one call at a time, and is
+ * independent of all others: its next call follows in the round after its answer, or at
+ * once if there may be more.
  * <p>
- * Other nodes call the same partitions. While the maintainer of the journal is another node,
- * others have called a queue at least every two seconds for five seconds, this node has
- * recorded all that it was given, and its calls return nothing new, it calls the queue
- * every 5 to 15 seconds only.
+ * Other nodes call the same partitions. While the maintainer of the journal is another
+ * node, others have called a queue at least every two seconds for five seconds, this node
+ * has recorded all that it was given, and its calls return nothing new, it calls the
+ * queue every 5 to 15 seconds only.
  * <p>
  * <strong>Threads.</strong> Confined to that of the reconciler, which does not wait for
  * the answers.
  */
-final class LedgerPartitions {
+final class LedgerChangePoller {
 
-    private static final Logger logger = LoggerFactory.getLogger(LedgerPartitions.class);
+    private static final Logger logger = LoggerFactory.getLogger(LedgerChangePoller.class);
 
     /** The shortest and the longest rest. */
     private static final Duration MIN_REST = Duration.ofSeconds(5);
@@ -64,7 +66,7 @@ final class LedgerPartitions {
     /** Until when queues rest, in nanoseconds of the monotonic clock. */
     private final Map<QueueName, Long> rests = new HashMap<>();
 
-    LedgerPartitions(LedgerTable ledger, DatabaseAge age, LedgerRecovery recovery, JournalStatus status,
+    LedgerChangePoller(LedgerTable ledger, DatabaseAge age, LedgerRecovery recovery, JournalStatus status,
             ReconcilerProblems problems, Executor thread) {
         this.ledger = ledger;
         this.age = age;

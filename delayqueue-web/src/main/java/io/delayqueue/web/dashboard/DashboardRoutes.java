@@ -32,9 +32,11 @@ import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
 
 /**
- * Adds the routes of the dashboard that the API lacks, but for those of schedules: the overview, the next hour, the state of the store, one queue, and the search of dead letters.
+ * Adds the routes of the dashboard that the API lacks, but for those of schedules: the
+ * overview, the next hour, the state of the store, one queue, and the search of dead
+ * letters.
  */
-final class OverviewRoutes {
+final class DashboardRoutes {
 
     private static final int MAX_DETAIL = 500;
 
@@ -46,7 +48,7 @@ final class OverviewRoutes {
 
     private final ServerMonitor server;
 
-    private final LatenessCounts throughput;
+    private final NodeLatenessReader throughput;
 
     private final LatenessWindow lateness;
 
@@ -59,13 +61,13 @@ final class OverviewRoutes {
 
     private final @Nullable JournalOperations journal;
 
-    OverviewRoutes(DashboardServices services) {
+    DashboardRoutes(DashboardServices services) {
         this.operations = services.operations();
         this.inspector = services.inspector();
         this.server = services.server();
         this.overviews = new OverviewCache(services.inspector(), services.server(),
                 new AlertEvaluator(services.consumed()), System::nanoTime, services.commandTimeout());
-        this.throughput = new LatenessCounts(services.listeners());
+        this.throughput = new NodeLatenessReader(services.listeners());
         this.lateness = new LatenessWindow(this.throughput::byQueue, System::nanoTime);
         this.objective = services.latenessObjective();
         this.nextHours = new NextHourCache(services.inspector(), System::nanoTime);

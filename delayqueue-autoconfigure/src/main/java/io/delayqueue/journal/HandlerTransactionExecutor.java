@@ -22,13 +22,14 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 
 /**
- * Runs each handler in a transaction that also records that its message was handled, so that the writes of a handler take effect once. A
- * message whose record is committed is not handled again. Thread-safe; a method uses one
- * connection, that of the handler, and another one only after the first was lost.
+ * Runs each handler in a transaction that also records that its message was handled, so
+ * that the writes of a handler take effect once. A message whose record is committed is
+ * not handled again. Thread-safe; a method uses one connection, that of the handler, and
+ * another one only after the first was lost.
  */
-public final class HandledMessages {
+public final class HandlerTransactionExecutor {
 
-    private static final Logger logger = LoggerFactory.getLogger(HandledMessages.class);
+    private static final Logger logger = LoggerFactory.getLogger(HandlerTransactionExecutor.class);
 
     /** How long a handler waits for the first comparison after a start. */
     private static final Duration COMPARISON_LIMIT = Duration.ofSeconds(10);
@@ -43,7 +44,8 @@ public final class HandledMessages {
 
     private final TransactionDefinition definition;
 
-    HandledMessages(JournalDatabase database, JournalStatus status, PlatformTransactionManager transactions) {
+    HandlerTransactionExecutor(JournalDatabase database, JournalStatus status,
+            PlatformTransactionManager transactions) {
         this.status = status;
         this.handled = new HandledTable(database);
         this.present = new PresentTransaction(database.dataSource());

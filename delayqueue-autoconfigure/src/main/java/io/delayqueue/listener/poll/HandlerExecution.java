@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskDecorator;
 
 /**
- * Holds the application's executor and task decorator for handlers, and the factory of the timer.
+ * Holds the application's executor and task decorator for handlers, and the factory of
+ * the timer.
  *
  * @param executor runs each message as a task; {@code null} for the library's own
  * threads. Must neither run tasks in the calling thread nor block it, as that may be the
@@ -16,16 +17,16 @@ import org.springframework.core.task.TaskDecorator;
  * @param decorator wraps the handling of each message; {@code null} for none
  * @param timers creates the timer of each run of the listeners, which the run closes
  */
-public record HandlerExecutorSettings(@Nullable Executor executor, @Nullable TaskDecorator decorator,
+public record HandlerExecution(@Nullable Executor executor, @Nullable TaskDecorator decorator,
         Supplier<LoopTimer> timers) {
 
     private static final Supplier<LoopTimer> REAL_TIME = TimerThread::new;
 
     /** Runs handlers on the library's own threads, undecorated. */
-    public static final HandlerExecutorSettings DEFAULT = new HandlerExecutorSettings(null, null);
+    public static final HandlerExecution DEFAULT = new HandlerExecution(null, null);
 
     /** Creates settings with timers in real time. */
-    public HandlerExecutorSettings(@Nullable Executor executor, @Nullable TaskDecorator decorator) {
+    public HandlerExecution(@Nullable Executor executor, @Nullable TaskDecorator decorator) {
         this(executor, decorator, REAL_TIME);
     }
 

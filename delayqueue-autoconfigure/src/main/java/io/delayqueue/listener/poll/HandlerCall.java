@@ -6,7 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tracks one running handler, and ends it by an interrupt or a cancellation: after its timeout, when its listener stops, or when its leases are lost. Also ends a handler that
+ * Tracks one running handler, and ends it by an interrupt or a cancellation: after its
+ * timeout, when its listener stops, or when its leases are lost. Also ends a handler that
  * outlives the stop of its listener, and one that can be cancelled once no lease of its
  * messages is left.
  * <p>
@@ -15,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * interrupt arrives after the handler returned, where it would affect unrelated code on
  * that thread.
  */
-final class HandlerTimeout {
+final class HandlerCall {
 
     private final PartitionBinding binding;
 
@@ -37,21 +38,21 @@ final class HandlerTimeout {
 
     private @Nullable Runnable unschedule;
 
-    private HandlerTimeout(PartitionBinding binding, List<InFlightMessage> messages, long startedAt) {
+    private HandlerCall(PartitionBinding binding, List<InFlightMessage> messages, long startedAt) {
         this.binding = binding;
         this.messages = messages;
         this.startedAt = startedAt;
     }
 
     /** Starts the timeout. Call on the thread of the handler, right before it. */
-    static HandlerTimeout start(PartitionBinding binding, List<InFlightMessage> messages, PollLoopContext context) {
-        HandlerTimeout handlerTimeout = new HandlerTimeout(binding, messages, context.now());
+    static HandlerCall start(PartitionBinding binding, List<InFlightMessage> messages, PollLoopContext context) {
+        HandlerCall call = new HandlerCall(binding, messages, context.now());
         Duration timeout = binding.settings().timeout();
         LoopTimer timer = context.timer();
         if (timeout != null) {
-            handlerTimeout.unschedule = timer.after(timeout, handlerTimeout::fire);
+            call.unschedule = timer.after(timeout, call::fire);
         }
-        return handlerTimeout;
+        return call;
     }
 
     PartitionBinding binding() {

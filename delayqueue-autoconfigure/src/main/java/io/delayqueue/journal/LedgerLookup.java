@@ -27,10 +27,10 @@ import io.delayqueue.store.schedule.ScheduleState;
 import io.delayqueue.store.schedule.ScheduleStore;
 
 /**
- * Finds which messages of ledgers the store holds, and stores dead letters.
- * Thread-safe; methods wait for the store unless their comment says otherwise.
+ * Finds which messages of ledgers the store holds, and stores dead letters. Thread-safe;
+ * methods wait for the store unless their comment says otherwise.
  */
-final class LedgerStore {
+final class LedgerLookup {
 
     private final MessageStore store;
 
@@ -40,7 +40,7 @@ final class LedgerStore {
 
     private final JournalOffers offers;
 
-    LedgerStore(StoreComponents store, JournalOffers offers) {
+    LedgerLookup(StoreComponents store, JournalOffers offers) {
         this.store = store.messages();
         this.schedules = store.schedules().store();
         this.layouts = store.partitions();

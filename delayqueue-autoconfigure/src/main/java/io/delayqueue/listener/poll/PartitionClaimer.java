@@ -18,8 +18,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends the claims of one loop and processes their answers: claims when its {@link PollSchedule} plans it, and at most as many messages as {@link HandlerConcurrencyLimiter} grants permits. If messages are due but no permits are free, and
- * this node is the primary poller of the partition, it resigns in favor of other nodes.
+ * Sends the claims of one loop and processes their answers: claims when its
+ * {@link PollSchedule} plans it, and at most as many messages as
+ * {@link HandlerConcurrencyLimiter} grants permits. If messages are due but no permits
+ * are free, and this node is the primary poller of the partition, it resigns in favor of
+ * other nodes.
  * <p>
  * A failed claim may still have leased messages that never arrived. Therefore the next
  * claim asks for a single message, and each success doubles the limit; otherwise each
@@ -32,9 +35,9 @@ import org.slf4j.LoggerFactory;
  * <strong>Threads.</strong> The iterations of the loop. Signals come from the store's
  * thread, and any thread returns the permits of finished messages.
  */
-final class ClaimScheduler {
+final class PartitionClaimer {
 
-    private static final Logger logger = LoggerFactory.getLogger(ClaimScheduler.class);
+    private static final Logger logger = LoggerFactory.getLogger(PartitionClaimer.class);
 
     private static final Duration PREFETCH_PAUSE = HandlerConcurrencyLimiter.PREFETCH_TIME.multipliedBy(2);
 
@@ -93,7 +96,7 @@ final class ClaimScheduler {
      * Creates a scheduler whose first claim is due now.
      * @param onJump receives the upper bound of each forward jump of the store's clock
      */
-    ClaimScheduler(PartitionBinding binding, PollLoopContext context, HandlerConcurrencyLimiter limiter,
+    PartitionClaimer(PartitionBinding binding, PollLoopContext context, HandlerConcurrencyLimiter limiter,
             PollLoopScheduler scheduler, Consumer<Duration> onJump) {
         this.onJump = onJump;
         this.binding = binding;

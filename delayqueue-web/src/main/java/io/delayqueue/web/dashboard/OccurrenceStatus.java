@@ -14,10 +14,10 @@ import tools.jackson.databind.node.ObjectNode;
  * @param failures how often its handler has failed; 0 if that is not known
  * @param lastFailure the last failure; {@code null} if there is none or it is not known
  */
-record OccurrenceOutcome(String id, State state, @Nullable String deadLetterId, int failures,
+record OccurrenceStatus(String id, State state, @Nullable String deadLetterId, int failures,
         @Nullable String lastFailure) {
 
-    OccurrenceOutcome(String id, State state) {
+    OccurrenceStatus(String id, State state) {
         this(id, state, null, 0, null);
     }
 

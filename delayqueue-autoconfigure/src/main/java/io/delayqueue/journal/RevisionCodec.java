@@ -5,15 +5,16 @@ import java.util.List;
 import java.util.stream.LongStream;
 
 /**
- * Encodes sorted revisions as the differences between them, each as an integer of variable length (LEB128).
+ * Encodes sorted revisions as the differences between them, each as an integer of
+ * variable length (LEB128).
  */
-final class RevisionList {
+final class RevisionCodec {
 
     private static final int BITS = 7;
 
     private static final int MORE = 1 << BITS;
 
-    private RevisionList() {
+    private RevisionCodec() {
     }
 
     static byte[] encode(List<Long> revisions) {
