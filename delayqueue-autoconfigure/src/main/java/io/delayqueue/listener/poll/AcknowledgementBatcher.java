@@ -46,6 +46,9 @@ final class AcknowledgementBatcher {
 
     private final AtomicInteger size = new AtomicInteger();
 
+    /** Messages of calls whose answers are not accepted yet. */
+    private final AtomicInteger sent = new AtomicInteger();
+
     /** Whether the store was unavailable at the last call. */
     private volatile boolean failing;
 
@@ -90,6 +93,11 @@ final class AcknowledgementBatcher {
         return over ? Duration.ZERO : Duration.ofNanos(left);
     }
 
+    /** Returns how many handled messages the store has not acknowledged. */
+    int unacknowledged() {
+        return this.size.get() + this.rejected.size() + this.sent.get();
+    }
+
     boolean isEmpty() {
         return this.finished.isEmpty() && this.rejected.isEmpty();
     }
@@ -117,6 +125,7 @@ final class AcknowledgementBatcher {
     }
 
     private Sent send(List<InFlightMessage> batch) {
+        this.sent.addAndGet(batch.size());
         List<Lease> ids = batch.stream().map(InFlightMessage::lease).toList();
         MessageStore store = this.context.store();
         return new Sent(batch, StoreFutures.send(() -> store.acknowledge(this.binding.partition(), ids)));
@@ -129,6 +138,7 @@ final class AcknowledgementBatcher {
     boolean accept(List<Sent> sent) {
         boolean answered = true;
         for (Sent batch : sent) {
+            this.sent.addAndGet(-batch.leases().size());
             try {
                 settled(batch.leases(), batch.answers().join());
             }

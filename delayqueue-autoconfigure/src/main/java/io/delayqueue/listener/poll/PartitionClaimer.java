@@ -173,11 +173,13 @@ final class PartitionClaimer {
      * left due messages behind, and permits for a full claim are free. Not after a
      * failure until claims are full again, nor for batches, handlers that limit their
      * claims, and handlers that several loops share.
+     * @param unacknowledged handled messages that the store has not acknowledged, which
+     * count as held
      */
-    boolean overlaps() {
+    boolean overlaps(int unacknowledged) {
         return this.claimLimit == MessageStore.BATCH_LIMIT && !this.binding.handler().isBatch()
                 && this.binding.handler().claimLimit() >= MessageStore.BATCH_LIMIT && this.schedule.isBehind()
-                && !this.limiter.isShared() && this.limiter.hasCapacityFor(MessageStore.BATCH_LIMIT);
+                && !this.limiter.isShared() && this.limiter.hasCapacityFor(MessageStore.BATCH_LIMIT, unacknowledged);
     }
 
     private long nextAt() {
@@ -239,9 +241,9 @@ final class PartitionClaimer {
             keepPermits(sent, 0);
             this.schedule.failed();
             Throwable cause = StoreFailures.unwrap(ex);
-            if (!changedNothing(cause)) {
-                this.claimLimit = 1;
-            }
+            // Also if nothing was leased: until claims are full again, one is pending at
+            // a time.
+            this.claimLimit = changedNothing(cause) ? Math.min(this.claimLimit, MessageStore.BATCH_LIMIT / 4) : 1;
             this.context.outage().failed(StoreOutageLog.CLAIM, this.binding.partition(), cause);
             return null;
         }

@@ -91,6 +91,22 @@ class PollLoopOverlapTests {
     }
 
     @Test
+    void oneClaimAtATimeFollowsAClaimThatChangedNothing() {
+        claimTwice();
+        this.first.completeExceptionally(new StoreUnavailableException("loading", Effect.NONE, null));
+        this.second.complete(null);
+        this.bed.clock.advance(this.loop.runOnce());
+        CompletableFuture<Void> next = this.bed.store.stall("claim");
+        TestBed.poll(this.loop);
+        this.loop.runOnce();
+        assertThat(claims().subList(3, claims().size())).hasSize(1);
+
+        next.complete(null);
+        handleAll();
+        assertThat(this.bed.store.messages).isEmpty();
+    }
+
+    @Test
     void aSecondClaimNeedsDueMessagesThatTheLastOneHasLeft() {
         claimOnce(600, 50);
         TestBed.poll(this.loop);
