@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
@@ -320,6 +321,75 @@ class SendMergerTests {
         assertThat(limits.keySet()).containsExactly("send", "schedule");
         assertThat(limits.get("send")).isEqualTo(LIMIT);
         assertThat(limits.get("schedule")).isPositive().isLessThan(LIMIT);
+    }
+
+    /** A call has the keys of one partition. */
+    @Test
+    void sendsOfOtherPartitionsHaveCallsOfTheirOwn() {
+        PartitionTarget other = PartitionTarget.first(new QueueName("invoices"));
+        List<PartitionTarget> targets = new ArrayList<>();
+        SendMerger merger = new SendMerger((target, messages, limit) -> {
+            targets.add(target);
+            return call(target, messages, limit);
+        }, LIMIT, this.nanos::get);
+        for (int i = 0; i < 6; i++) {
+            merger.schedule(TARGET, message("orders" + i, true));
+            merger.schedule(other, message("invoices" + i, true));
+        }
+        answerAll();
+
+        for (int call = 0; call < this.sent.size(); call++) {
+            String queue = targets.get(call).queue().value();
+            assertThat(this.sent.get(call).ids()).allMatch((id) -> id.startsWith(queue));
+        }
+        assertThat(sizes()).containsExactly(1, 1, 1, 1, 1, 1, 1, 1, 2, 2);
+    }
+
+    /**
+     * Or a call could have one id twice, and a later send of an id pass an earlier one.
+     */
+    @Test
+    void sendsOfIdsOfTheApplicationAreNotMerged() {
+        assertThat(callsOf(false, LIMIT)).isEqualTo(12);
+        assertThat(callsOf(true, LIMIT)).isEqualTo(SendMerger.MAX_CALLS);
+    }
+
+    /**
+     * Sends that wait for replicas are batched by their own runner, which has no limit
+     * here.
+     */
+    @Test
+    void sendsAreNotMergedWithoutALimit() {
+        assertThat(callsOf(true, null)).isEqualTo(12);
+    }
+
+    /** Returns how many calls twelve sends make whose answers are pending. */
+    private static int callsOf(boolean generated, @Nullable Duration limit) {
+        AtomicInteger calls = new AtomicInteger();
+        ScriptRunner runner = new ScriptRunner() {
+
+            @Override
+            public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
+                calls.incrementAndGet();
+                return new CompletableFuture<>();
+            }
+
+            @Override
+            public void close() {
+            }
+
+        };
+        RedisMessageStore store = new RedisMessageStore((limit != null)
+                ? new RedisScriptExecutor(runner, "merged", limit) : new RedisScriptExecutor(runner, "merged"));
+        for (int i = 0; i < 12; i++) {
+            store.schedule(TARGET, List.of(message("same", generated)));
+        }
+        return calls.get();
+    }
+
+    private static NewMessage message(String id, boolean generated) {
+        return new NewMessage(id, generated, DueTime.NOW, OnDuplicate.KEEP, MessageLimits.NORMAL_PRIORITY, null, null,
+                "{}".getBytes(StandardCharsets.US_ASCII));
     }
 
     @Test

@@ -44,13 +44,17 @@ public final class SlotMoveRetryingScriptRunner implements ScriptRunner {
 
     @Override
     public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments, Duration limit) {
-        return run(new Call(script, keys, arguments, limit, System.nanoTime()), false);
+        return run(new Call(script, keys, arguments, limit, System.nanoTime()), limit, false);
     }
 
-    private CompletableFuture<List<Object>> run(Call call, boolean effectUnknown) {
-        CompletableFuture<List<Object>> answer = call.limit().equals(this.limit)
+    /**
+     * Makes a call.
+     * @param time what is left of its limit
+     */
+    private CompletableFuture<List<Object>> run(Call call, Duration time, boolean effectUnknown) {
+        CompletableFuture<List<Object>> answer = time.equals(this.limit)
                 ? this.runner.run(call.script(), call.keys(), call.arguments())
-                : this.runner.run(call.script(), call.keys(), call.arguments(), call.limit());
+                : this.runner.run(call.script(), call.keys(), call.arguments(), time);
         if (answer.isDone() && !answer.isCompletedExceptionally()) {
             return answer;
         }
@@ -60,7 +64,9 @@ public final class SlotMoveRetryingScriptRunner implements ScriptRunner {
                 return CompletableFuture.failedFuture(StoreFailures.ofAttempts(effectUnknown, failure));
             }
             return CompletableFuture
-                .supplyAsync(() -> run(call, effectUnknown || StoreFailures.mayHaveTakenEffect(failure)),
+                .supplyAsync(
+                        () -> run(call, Duration.ofNanos(left),
+                                effectUnknown || StoreFailures.mayHaveTakenEffect(failure)),
                         CompletableFuture.delayedExecutor(PAUSE.toMillis(), TimeUnit.MILLISECONDS))
                 .thenCompose(Function.identity());
         });
