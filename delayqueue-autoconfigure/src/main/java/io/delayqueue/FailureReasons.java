@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param lastAt when the handler failed last, on the store's clock; {@code null} if
  * {@code last} is
  * @see MessageSummary#failureReasons()
+ * @see DelayQueueOperations
  */
 public record FailureReasons(@Nullable String first, @Nullable String last, @Nullable Instant lastAt) {
 

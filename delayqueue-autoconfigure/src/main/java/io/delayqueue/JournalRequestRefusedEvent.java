@@ -9,6 +9,7 @@ package io.delayqueue;
  * @param id the id of the message
  * @param failure the cause
  * @see AfterCommitSendFailedEvent
+ * @see LedgerRestoredEvent
  */
 public record JournalRequestRefusedEvent(String queue, String id, StoreRefusedException failure) {
 }

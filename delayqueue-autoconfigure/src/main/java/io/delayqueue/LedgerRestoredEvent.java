@@ -8,6 +8,13 @@ import java.util.List;
  * has ended, on the thread of the reconciler, which a listener must not block, and logged
  * as a warning. Follows a loss that this node has noticed; messages that the sweep
  * restores one by one are logged alone.
+ * <p>
+ * Notifies the operators: <pre class="code">
+ * &#64;EventListener
+ * void restored(LedgerRestoredEvent event) {
+ *     alerts.send(event.restored() + " messages of " + event.queues() + " were restored");
+ * }
+ * </pre>
  *
  * @param queues the queues that were restored together, by name
  * @param restored the number of their messages and dead letters that were missing

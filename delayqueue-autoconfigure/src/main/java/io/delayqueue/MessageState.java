@@ -5,6 +5,7 @@ package io.delayqueue;
  * state.
  *
  * @see StoredMessage
+ * @see DelayQueueOperations#find
  */
 public enum MessageState {
 

@@ -1,6 +1,10 @@
 package io.delayqueue;
 
-/** Result of an operation on one schedule. */
+/**
+ * Lists the results of an operation on one schedule.
+ *
+ * @see ScheduleOperations
+ */
 public enum ScheduleChangeResult {
 
     /** The schedule was changed or removed. */

@@ -19,6 +19,15 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Implementations are thread-safe. The exceptions are those of
  * {@link DelayQueueOperations}.
+ * <p>
+ * A customer chooses the time of a report: <pre class="code">
+ * ScheduleOperations schedules = delayQueue.schedules("reports");
+ * schedules.put(ScheduleDefinition.cron("report-42", "0 0 8 * * MON")
+ *     .zone(ZoneId.of("Europe/Berlin"))
+ *     .payload(report)
+ *     .build());
+ * schedules.pause("report-42");
+ * </pre>
  *
  * @see DelayQueueOperations#schedules(String)
  * @see DelayedSchedule

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param schedules the schedules
  * @param unreadable those of the page whose definitions are not readable
  * @param nextCursor the position of the next page; {@code null} if there are no more
+ * @see ScheduleOperations#list
  */
 public record SchedulePage(List<ScheduleStatus> schedules, List<UnreadableSchedule> unreadable,
         @Nullable String nextCursor) {

@@ -1,6 +1,8 @@
 package io.delayqueue;
 
-/** Result of {@link ScheduleOperations#put(ScheduleDefinition)}. */
+/**
+ * Lists the results of {@link ScheduleOperations#put(ScheduleDefinition)}.
+ */
 public enum SchedulePutResult {
 
     /** The schedule was added. */

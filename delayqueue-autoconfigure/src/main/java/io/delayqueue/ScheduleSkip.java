@@ -9,6 +9,7 @@ import java.time.Instant;
  * @param first the nominal time of the first one
  * @param last the nominal time of the last one
  * @param count how many they are, at least 1
+ * @see ScheduleOperations
  */
 public record ScheduleSkip(SkipReason reason, Instant first, Instant last, long count) {
 

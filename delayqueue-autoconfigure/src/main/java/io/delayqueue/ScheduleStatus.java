@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param sent how many occurrences were sent
  * @param skipped how many occurrences were skipped, for each reason that has occurred
  * @param skips the last {@value #MAX_SKIPS} skips, the latest first
+ * @see ScheduleOperations#find
  */
 public record ScheduleStatus(String queue, ScheduleDefinition definition, String payload, @Nullable String owner,
         boolean paused, @Nullable Instant nextAt, @Nullable Instant lastAt, long sent, Map<SkipReason, Long> skipped,

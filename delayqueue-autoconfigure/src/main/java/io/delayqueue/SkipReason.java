@@ -4,6 +4,7 @@ package io.delayqueue;
  * Names the reason why an occurrence of a schedule was recorded as skipped.
  *
  * @see ScheduleSkip
+ * @see ScheduleOperations
  */
 public enum SkipReason {
 

@@ -11,6 +11,10 @@ import org.jspecify.annotations.Nullable;
  * then shows what is in force. A restarted process begins with its configuration. A node
  * that cannot report keeps its overrides until their times; once it reports again after
  * more than 20 seconds, they end. Calls block; they can be repeated.
+ * <p>
+ * Pauses a listener of one node for an hour: <pre class="code">
+ * nodes.override(node, new NodeOperations.OverrideRequest("orders", "order-timeout", null, true, "ann", Duration.ofHours(1)));
+ * </pre>
  */
 public interface NodeOperations {
 

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param overrides the overrides of its listeners, at most one for each queue of a
  * listener
  * @param stackRequest the last request for stacks; {@code null} for none
+ * @see NodeOperations#wanted
  */
 public record WantedNodeState(List<ListenerOverride> overrides, @Nullable StackRequest stackRequest) {
 

@@ -8,8 +8,8 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Settings of the health contributor. Only Spring Boot constructs this record: a later
- * version may add components.
+ * Holds the settings of the health contributor. Only Spring Boot constructs this record:
+ * a later version may add components.
  *
  * @param maxDueAge How long a message may be due without being claimed before the queue
  * counts as unhealthy; zero for no limit.

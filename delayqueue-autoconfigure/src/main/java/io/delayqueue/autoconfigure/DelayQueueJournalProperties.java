@@ -5,7 +5,7 @@ import io.delayqueue.journal.TableNames;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.jdbc.init.DatabaseInitializationProperties;
 
-/** Settings of the tables of the journal. */
+/** Holds the settings of the tables of the journal. */
 @ConfigurationProperties("delayqueue.journal.jdbc")
 final class DelayQueueJournalProperties extends DatabaseInitializationProperties {
 

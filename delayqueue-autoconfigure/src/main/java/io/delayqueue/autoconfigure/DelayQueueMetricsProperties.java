@@ -8,8 +8,8 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Settings of the meters. Only Spring Boot constructs this record: a later version may
- * add components.
+ * Holds the settings of the meters. Only Spring Boot constructs this record: a later
+ * version may add components.
  *
  * @param enabled Whether meters are registered if Micrometer is present.
  * @param interval Maximum age of the counts of messages before a scrape refreshes them.

@@ -8,8 +8,8 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Settings of observations. Only Spring Boot constructs this record: a later version may
- * add components.
+ * Holds the settings of observations. Only Spring Boot constructs this record: a later
+ * version may add components.
  *
  * @param enabled Whether sends and handlers are observed, and traces are propagated in
  * the headers of messages.

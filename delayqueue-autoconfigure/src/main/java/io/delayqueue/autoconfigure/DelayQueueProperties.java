@@ -36,8 +36,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Settings of the delay queue, checked when the application starts. Only Spring Boot
- * constructs these records: a later version may add components.
+ * Holds the settings of the delay queue, checked when the application starts. Only Spring
+ * Boot constructs these records: a later version may add components.
  *
  * @param store Store of the messages.
  * @param namespace Beginning of every Redis key. Applications or environments that share

@@ -25,6 +25,13 @@ import org.springframework.data.redis.core.RedisTemplate;
  * <p>
  * Inject it where the system's bean is declared. Immutable and thread-safe: each method
  * returns a new builder.
+ * <p>
+ * The queues of another Redis: <pre class="code">
+ * &#64;Bean
+ * DelayQueueSystem billing(DelayQueueSystemBuilder builder, &#64;Qualifier("billingRedis") RedisConnectionFactory redis) {
+ *     return builder.connectionFactory(redis).namespace("billing").build();
+ * }
+ * </pre>
  */
 public class DelayQueueSystemBuilder {
 

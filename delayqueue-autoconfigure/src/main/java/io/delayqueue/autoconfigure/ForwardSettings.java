@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Settings of a queue whose due messages are forwarded to a broker.
+ * Holds the settings of a queue whose due messages are forwarded to a broker.
  *
  * @param to Target of the messages: kafka:topic::key-expression,
  * rabbit:exchange/routing-key, channel:name, or bean:name.

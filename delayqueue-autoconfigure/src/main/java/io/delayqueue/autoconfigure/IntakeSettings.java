@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Settings of intake, which schedules delayed messages of brokers.
+ * Holds the settings of intake, which schedules delayed messages of brokers.
  *
  * @param kafka Topics of Kafka whose delayed records are scheduled, by name.
  * @param rabbit Queues of RabbitMQ whose messages are scheduled, by name.

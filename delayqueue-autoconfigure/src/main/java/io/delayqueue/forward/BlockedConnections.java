@@ -10,11 +10,11 @@ import org.springframework.amqp.rabbit.connection.Connection;
 import org.springframework.amqp.rabbit.connection.ConnectionListener;
 
 /**
- * Remembers the connections that RabbitMQ has blocked, as it does while it lacks memory
- * or disk space. A blocked connection still accepts messages, and delivers them all when
- * it is unblocked, so nothing should be published on it.
+ * Records the connections that RabbitMQ has blocked, as it does while it lacks memory or
+ * disk space. A blocked connection still accepts messages, and delivers them all when it
+ * is unblocked, so nothing should be published on it.
  * <p>
- * <strong>Threads.</strong> Those of connections report, and any thread asks.
+ * <strong>Threads.</strong> The threads of connections write, and any thread reads.
  */
 final class BlockedConnections implements ConnectionListener {
 

@@ -4,6 +4,10 @@ package io.delayqueue.forward;
  * Defines the names of the headers of forwarded messages, and of those that intake reads.
  * Their values are texts. A forwarded message also has the headers that its sender set,
  * such as those of a trace.
+ * <p>
+ * A producer delays a record by ten minutes: <pre class="code">
+ * record.headers().add(BrokerHeaders.DELAY, "PT10M".getBytes(StandardCharsets.UTF_8));
+ * </pre>
  */
 public final class BrokerHeaders {
 

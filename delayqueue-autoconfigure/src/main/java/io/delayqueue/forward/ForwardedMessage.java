@@ -22,6 +22,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
  * the queue is not a ledger
  * @param headers the headers that the sender set, including those of its trace
  * @param payload the payload as it is stored: JSON in UTF-8; must not be changed
+ * @see MessageForwarder
  */
 @SuppressWarnings("ArrayRecordComponent") // Never compared.
 public record ForwardedMessage(String queue, String id, @Nullable String group, Instant dueAt, int attempt,

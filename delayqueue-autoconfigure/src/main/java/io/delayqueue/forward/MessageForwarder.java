@@ -10,6 +10,18 @@ import java.util.concurrent.CompletionStage;
  * <strong>Threads.</strong> Called by several threads at a time, at most one for each
  * message that the concurrency of the queue allows. A call should return without waiting
  * for the confirmation of the broker.
+ * <p>
+ * A forwarder to Pulsar: <pre class="code">
+ * &#64;Bean
+ * MessageForwarder pulsar(PulsarTemplate&lt;byte[]&gt; pulsar) {
+ *     return (message) -&gt; pulsar.newMessage(message.payload())
+ *         .withTopic("orders")
+ *         .withMessageCustomizer((builder) -&gt; builder.properties(message.brokerHeaders()))
+ *         .sendAsync()
+ *         .exceptionallyCompose((failure) -&gt; CompletableFuture
+ *             .failedFuture(new BrokerUnavailableException("Pulsar does not confirm", failure)));
+ * }
+ * </pre>
  */
 @FunctionalInterface
 public interface MessageForwarder {

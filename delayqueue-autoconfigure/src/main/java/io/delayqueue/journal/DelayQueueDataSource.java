@@ -12,6 +12,14 @@ import org.springframework.beans.factory.annotation.Qualifier;
  * Selects the {@code DataSource} whose database holds the journal, in an application with
  * several. Without it, the only or primary one is used. Sends are recorded in the
  * transactions of this data source; a send in a transaction of another one is rejected.
+ * <p>
+ * The journal is in the database of the orders: <pre class="code">
+ * &#64;Bean
+ * &#64;DelayQueueDataSource
+ * DataSource orders() {
+ *     return DataSourceBuilder.create().url("jdbc:postgresql://db/orders").build();
+ * }
+ * </pre>
  *
  * @see DelayQueueTransactionManager
  */

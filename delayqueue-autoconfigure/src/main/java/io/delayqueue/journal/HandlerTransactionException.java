@@ -5,6 +5,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reports that a handler's transaction has neither committed nor failed for a reason of
  * the handler, so that no attempt counts.
+ *
+ * @see io.delayqueue.DelayedListener#transactional
  */
 public final class HandlerTransactionException extends RuntimeException {
 
@@ -21,7 +23,7 @@ public final class HandlerTransactionException extends RuntimeException {
         return this.reason;
     }
 
-    /** Tells which messages are affected, and whether the handler was called. */
+    /** Names which messages are affected, and whether the handler was called. */
     public enum Reason {
 
         /** No message can be handled in a transaction now. */

@@ -3,6 +3,8 @@ package io.delayqueue.journal;
 /**
  * Selects what the database keeps of a queue: nothing, the history, requests until they
  * are applied, or messages until they end.
+ *
+ * @see JournalOperations
  */
 public enum JournalMode {
 

@@ -9,6 +9,11 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Thread-safe. Any number of nodes may restore at the same time: a message that Redis
  * knows is left as it is.
+ * <p>
+ * Counts first what Redis has lost, then restores it: <pre class="code">
+ * RestoreReport lost = journal.restore(RestorePlan.all().queue("orders").dryRun());
+ * journal.restore(RestorePlan.all().queue("orders").rate(1000));
+ * </pre>
  */
 public interface JournalOperations {
 

@@ -10,6 +10,7 @@ package io.delayqueue.journal;
  * @param skipped messages that the plan leaves out as expired, or of a queue that belongs
  * to another journal
  * @param failed messages whose call failed; a later restore offers them again
+ * @see JournalOperations
  */
 public record RestoreReport(long restored, long known, long skipped, long failed) {
 

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param report the counts of this step
  * @param nextCursor the cursor of the next step; {@code null} if this was the last one
+ * @see JournalOperations
  */
 public record RestoreStep(RestoreReport report, @Nullable String nextCursor) {
 }

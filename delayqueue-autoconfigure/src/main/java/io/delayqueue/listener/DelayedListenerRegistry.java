@@ -34,6 +34,8 @@ import org.jspecify.annotations.Nullable;
  * <strong>Threads.</strong> Any thread may call all methods, even a handler of a listener
  * that is removed. Registrations exclude the start and stop of a run, so that a late
  * listener is started exactly once.
+ *
+ * @see ListenerContainer
  */
 public class DelayedListenerRegistry {
 

@@ -17,6 +17,10 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * <strong>Threads.</strong> Any thread, even a handler's, may call all methods; none
  * blocks.
+ * <p>
+ * Pauses a listener on this node while a partner is away: <pre class="code">
+ * registry.require("invoices").pause();
+ * </pre>
  */
 public interface ListenerContainer {
 

@@ -4,7 +4,11 @@ import io.delayqueue.observation.DelayQueueObservation.HighCardinality;
 import io.delayqueue.observation.DelayQueueObservation.LowCardinality;
 import io.micrometer.common.KeyValues;
 
-/** Names and tags handlers by default. Extend it by composition. */
+/**
+ * Names and tags handlers by default. Extend it by composition.
+ *
+ * @see HandleObservationConvention
+ */
 public final class DefaultHandleObservationConvention implements HandleObservationConvention {
 
     @Override

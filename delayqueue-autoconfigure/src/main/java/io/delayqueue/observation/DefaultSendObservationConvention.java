@@ -7,7 +7,11 @@ import io.delayqueue.observation.DelayQueueObservation.HighCardinality;
 import io.delayqueue.observation.DelayQueueObservation.LowCardinality;
 import io.micrometer.common.KeyValues;
 
-/** Names and tags sends by default. Extend it by composition. */
+/**
+ * Names and tags sends by default. Extend it by composition.
+ *
+ * @see SendObservationConvention
+ */
 public final class DefaultSendObservationConvention implements SendObservationConvention {
 
     @Override

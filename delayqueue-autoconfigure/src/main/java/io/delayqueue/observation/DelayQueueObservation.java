@@ -5,7 +5,11 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationConvention;
 import io.micrometer.observation.docs.ObservationDocumentation;
 
-/** Documents the observations and their default tags. */
+/**
+ * Documents the observations and their default tags.
+ *
+ * @see SendObservationConvention
+ */
 public enum DelayQueueObservation implements ObservationDocumentation {
 
     /** The send of one message, or of those messages of a batch that share a queue. */

@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Describes an observed handler. The carrier is the headers of its message. A handler of
  * a batch has the carriers of several messages and therefore none of its own.
+ *
+ * @see HandleObservationConvention
  */
 public final class HandleObservationContext extends ReceiverContext<Map<String, String>> {
 

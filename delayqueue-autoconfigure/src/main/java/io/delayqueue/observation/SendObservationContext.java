@@ -9,7 +9,11 @@ import io.delayqueue.SendResult;
 import io.micrometer.observation.transport.SenderContext;
 import org.jspecify.annotations.Nullable;
 
-/** Describes an observed send. The carrier becomes headers of its messages. */
+/**
+ * Describes an observed send. The carrier becomes headers of its messages.
+ *
+ * @see SendObservationConvention
+ */
 public final class SendObservationContext extends SenderContext<Map<String, String>> {
 
     private final QueueName queue;

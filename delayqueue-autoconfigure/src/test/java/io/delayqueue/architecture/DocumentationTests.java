@@ -17,6 +17,7 @@ import io.delayqueue.fixtures.application.DocumentationBlocks;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -75,6 +76,12 @@ public class DocumentationTests {
     /** Returns all pages but the changelog, which has names of earlier versions too. */
     public static Stream<Path> pagesOfThisVersion() {
         return pages().filter((page) -> !page.endsWith("CHANGELOG.md"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({ "README.md, 700", "docs/how-it-works.md, 3500" })
+    void pagesAreShort(String page, int words) {
+        assertThat(read(ROOT.resolve(page)).split("\\s+")).hasSizeLessThanOrEqualTo(words);
     }
 
     @ParameterizedTest

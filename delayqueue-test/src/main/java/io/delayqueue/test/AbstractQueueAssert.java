@@ -12,6 +12,7 @@ import org.assertj.core.api.AbstractAssert;
  *
  * @param <S> the type of the assertion
  * @see QueueAssert
+ * @see DelayQueueTester
  */
 public abstract class AbstractQueueAssert<S extends AbstractQueueAssert<S>> extends AbstractAssert<S, TestQueue> {
 

@@ -2,7 +2,11 @@ package io.delayqueue.test;
 
 import io.delayqueue.DeadLetter;
 
-/** Asserts the properties of one dead letter, and then those of its queue. */
+/**
+ * Asserts the properties of one dead letter, and then those of its queue.
+ *
+ * @see DelayQueueTester
+ */
 public final class DeadLetterAssert extends AbstractQueueAssert<DeadLetterAssert> {
 
     private final DeadLetter deadLetter;

@@ -1,6 +1,10 @@
 package io.delayqueue.test;
 
-/** Classifies how a delivery has ended. */
+/**
+ * Classifies how a delivery has ended.
+ *
+ * @see DelayQueueTester
+ */
 public enum DeliveryOutcome {
 
     /** The handler returned, and its message is acknowledged. */

@@ -7,7 +7,11 @@ import java.util.Objects;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.store.Texts;
 
-/** Asserts the properties of one message that waits, and then those of its queue. */
+/**
+ * Asserts the properties of one message that waits, and then those of its queue.
+ *
+ * @see DelayQueueTester
+ */
 public final class ScheduledMessageAssert extends AbstractQueueAssert<ScheduledMessageAssert> {
 
     private final StoredMessage message;

@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param outcome how it ended
  * @param cause why the message is retried, is a dead letter or has expired, maybe with a
  * stack trace; {@code null} for other outcomes
+ * @see DelayQueueTester
  */
 public record TestDelivery(String queue, @Nullable String id, int attempt, Instant at, DeliveryOutcome outcome,
         @Nullable String cause) {

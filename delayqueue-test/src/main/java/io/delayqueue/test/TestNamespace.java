@@ -3,6 +3,8 @@ package io.delayqueue.test;
 /**
  * Removes all messages, dead letters and schedules of a test. Layouts of partitions and
  * modes of journals remain.
+ *
+ * @see DelayQueueTester
  */
 public interface TestNamespace {
 

@@ -33,7 +33,7 @@ class WebArchitectureTests extends ArchitectureTests {
             "RestorePlan", "RestoreReport",
             // to forward messages to other brokers, and the settings of a queue
             "MessageForwarder", "ForwardedMessage", "BrokerUnavailableException", "UndeliverableMessageException",
-            "BrokerHeaders", "ForwardHeaders", "ForwardSettings", "IntakeSettings",
+            "BrokerHeaders", "ForwardSettings", "IntakeSettings",
             // for the expression language, and generated code of the container
             "ExpressionRoot", "ForwardingHandler",
             // to name and tag observations otherwise

@@ -6,7 +6,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Settings of the order service.
+ * Holds the settings of the order service.
  *
  * @param paymentWindow Time to pay an order. Half of it passes before the reminder.
  * @param receiptDelay Time between a payment and its receipt.

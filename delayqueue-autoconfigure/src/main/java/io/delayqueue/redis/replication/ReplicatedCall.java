@@ -78,7 +78,7 @@ final class ReplicatedCall {
             this.sent = future.toCompletableFuture();
         }
         catch (Throwable ex) {
-            // An error as well: its connection would wait for this call for ever.
+            // An error as well, or its connection would wait for this call without end.
             this.sent = CompletableFuture.failedFuture(ex);
         }
         return true;

@@ -150,7 +150,7 @@ public final class ReplicatedScriptRunner implements ScriptRunner {
         return pipeline;
     }
 
-    /** Closes the pipelines to nodes that are no masters, or have no slots any more. */
+    /** Closes the pipelines to nodes that are no longer masters, or have no slots. */
     private void closeReplaced(Partitions nodes) {
         this.pipelines.forEach((id, pipeline) -> {
             RedisClusterNode node = nodes.getPartitionByNodeId(id);

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Result of {@link ScheduleStore#declare}.
+ * Holds the result of {@link ScheduleStore#declare}.
  *
  * @param standings the standing of each declaration, by the name of its schedule
  * @param removed the names of schedules that were removed, as none has declared them for

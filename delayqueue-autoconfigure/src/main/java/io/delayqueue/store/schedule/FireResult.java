@@ -9,7 +9,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Result of {@link ScheduleStore#fire}.
+ * Holds the result of {@link ScheduleStore#fire}.
  *
  * @param now the time of the store
  * @param nextAt the earliest next nominal time of all schedules; {@code null} if there is

@@ -4,7 +4,7 @@ import io.delayqueue.SkipReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Result of a step.
+ * Holds the result of a step.
  *
  * @param kind what was done
  * @param reason why the occurrences were skipped; {@code null} for other kinds

@@ -12,6 +12,8 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 /**
  * Imports the auto-configurations of queues, JSON and validation, for slices of tests.
  * Part of {@link DelayQueueTest}; an annotation of a test may combine it with others.
+ *
+ * @see DelayQueueTest
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

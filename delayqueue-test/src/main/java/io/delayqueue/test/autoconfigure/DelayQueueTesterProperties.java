@@ -10,8 +10,8 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Settings of tests in virtual time. Only Spring Boot constructs this record: a later
- * version may add components.
+ * Holds the settings of tests in virtual time. Only Spring Boot constructs this record: a
+ * later version may add components.
  *
  * @param startAt Virtual time at which each test begins, such as 2026-03-29T00:59:00Z. By
  * default the real time.

@@ -1,6 +1,10 @@
 package io.delayqueue.test.autoconfigure;
 
-/** Names the store that a test uses. */
+/**
+ * Names the store that a test uses.
+ *
+ * @see DelayQueueTest
+ */
 public enum TestStoreType {
 
     /** Messages are kept in this process. */

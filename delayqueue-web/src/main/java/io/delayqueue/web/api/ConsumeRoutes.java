@@ -247,7 +247,7 @@ final class ConsumeRoutes {
         return Responses.later(verified(change, List.of(body)).thenCompose((tokens) -> settling.apply(tokens.get(0)))
             .whenComplete((settled, failure) -> publish(change, settled, failure))
             .thenApply((settled) -> {
-                if (settled == SettlementResult.REFUSED) {
+                if (settled == SettlementResult.REJECTED) {
                     throw new ProblemException(new Problem(Kind.LEASE_LOST,
                             ("The lease of message '%s' has lapsed or was settled before, possibly by an earlier attempt of this call; "
                                     + "this call changed nothing")

@@ -13,8 +13,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
 
 /**
- * Settings of the HTTP API and the dashboard, checked when the application starts. Only
- * Spring Boot constructs these records.
+ * Holds the settings of the HTTP API and the dashboard, checked when the application
+ * starts. Only Spring Boot constructs these records.
  *
  * @param insecureLocal Whether every local user may use the HTTP API and the dashboard
  * without authentication. Only permitted if the server listens on loopback.

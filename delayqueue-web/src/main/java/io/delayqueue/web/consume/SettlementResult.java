@@ -10,14 +10,14 @@ public enum SettlementResult {
     REPEATED,
 
     /** The lease was no longer held, and nothing was changed. */
-    REFUSED;
+    REJECTED;
 
     public static SettlementResult of(boolean settled) {
         return of(settled, true);
     }
 
     static SettlementResult of(boolean settled, boolean first) {
-        return !settled ? REFUSED : first ? DONE : REPEATED;
+        return !settled ? REJECTED : first ? DONE : REPEATED;
     }
 
 }

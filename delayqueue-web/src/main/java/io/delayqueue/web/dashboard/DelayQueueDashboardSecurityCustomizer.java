@@ -8,6 +8,13 @@ import org.springframework.security.config.annotation.web.builders.HttpSecurity;
  * Customizes how users of the dashboard log in, in place of HTTP Basic. A bean of this
  * type receives the dashboard's filter chain before it is built. Permissions still depend
  * on the authorities; see {@link Authority}.
+ * <p>
+ * Users log in by OpenID Connect: <pre class="code">
+ * &#64;Bean
+ * DelayQueueDashboardSecurityCustomizer dashboardLogin() {
+ *     return (http) -&gt; http.oauth2Login(Customizer.withDefaults());
+ * }
+ * </pre>
  */
 @FunctionalInterface
 public interface DelayQueueDashboardSecurityCustomizer {
