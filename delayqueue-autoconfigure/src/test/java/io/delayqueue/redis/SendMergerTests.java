@@ -22,6 +22,7 @@ import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.redis.replication.ReplicationRequirement;
 import io.delayqueue.redis.script.RedisScript;
 import io.delayqueue.redis.script.ScriptRunner;
 import io.delayqueue.store.DueTime;
@@ -29,6 +30,8 @@ import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.PartitionTarget;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -354,12 +357,14 @@ class SendMergerTests {
         assertThat(callsOf(true, LIMIT)).isEqualTo(SendMerger.MAX_CALLS);
     }
 
-    /**
-     * Sends that wait for replicas are batched by their own runner, which has no limit
-     * here.
-     */
+    /** Those are batched by their own runner. */
     @Test
-    void sendsAreNotMergedWithoutALimit() {
+    void sendsThatWaitForReplicasAreNotMerged() {
+        LettuceConnectionFactory factory = new LettuceConnectionFactory();
+        ReplicationRequirement wait = new ReplicationRequirement(1, Duration.ofSeconds(1));
+        assertThat(RedisScriptExecutor.to(factory, "merged", LIMIT).mergedLimit()).isEqualTo(LIMIT);
+        assertThat(RedisScriptExecutor.to(factory, "merged", LIMIT, wait).mergedLimit()).isNull();
+
         assertThat(callsOf(true, null)).isEqualTo(12);
     }
 

@@ -95,6 +95,7 @@ class RedisExceptionTranslatorTests {
     void theUnknownEffectOfACallIsKeptWhenItIsRetried() {
         int[] calls = { 0 };
         ScriptRunner runner = mock(ScriptRunner.class);
+        when(runner.run(any(), any(), any(), any())).thenCallRealMethod();
         when(runner.run(any(), any(), any())).thenAnswer((call) -> CompletableFuture.failedFuture((++calls[0] == 1)
                 ? RedisExceptionTranslator.translate(RedisScripts.SCHEDULE,
                         new RuntimeException("TRYAGAIN Multiple keys"), Duration.ofSeconds(1), true)
@@ -124,6 +125,7 @@ class RedisExceptionTranslatorTests {
     void aRedirectedCallIsRetriedOnAClusterOnly(String error) throws Exception {
         int[] calls = { 0 };
         ScriptRunner runner = mock(ScriptRunner.class);
+        when(runner.run(any(), any(), any(), any())).thenCallRealMethod();
         when(runner.run(any(), any(), any())).thenAnswer(
                 (call) -> (++calls[0] < 3) ? CompletableFuture.failedFuture(translate(new RuntimeException(error)))
                         : CompletableFuture.completedFuture(List.of()));
