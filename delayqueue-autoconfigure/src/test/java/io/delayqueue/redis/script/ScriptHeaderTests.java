@@ -1,5 +1,8 @@
 package io.delayqueue.redis.script;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -9,6 +12,7 @@ import java.util.stream.Stream;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.store.Partition;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -67,6 +71,22 @@ class ScriptHeaderTests {
             .toList());
         if (header.group(2) == null) {
             assertThat(used).isEqualTo(name.equals("send") ? given.subList(0, 4) : given);
+        }
+    }
+
+    /** The scripts of the program that moves messages have the same sections. */
+    @Test
+    void scriptsOfTheMigrationContainAllSections() throws IOException {
+        try (Stream<Path> files = Files
+            .list(Path.of("../delayqueue-migrate/src/main/resources/io/delayqueue/migrate/redis"))) {
+            List<Path> scripts = files.filter((file) -> !file.endsWith("prelude.lua")).toList();
+            assertThat(scripts).hasSizeGreaterThan(5);
+            for (Path script : scripts) {
+                assertThat(SECTION.matcher(Files.readString(script))
+                    .results()
+                    .map((section) -> section.group(1))
+                    .distinct()).as(script.toString()).containsExactly("KEYS", "ARGV", "Returns", "Keeps", "Cost");
+            }
         }
     }
 

@@ -8,6 +8,7 @@
 -- ARGV[3]  limit    number of members
 --
 -- Returns  { number of periodic members, number of members }
+-- Keeps    M1 to M3; reads only
 -- Cost     O(log N + n), n members
 
 -- prelude

@@ -5,6 +5,7 @@
 -- ARGV[1]  token
 --
 -- Returns  1, or the error MIGRATEOWNER
+-- Keeps    M1 to M3; changes no entry
 -- Cost     O(1)
 
 -- prelude

@@ -7,6 +7,7 @@
 --
 -- Returns  { pending, unreadable, { name, count, ... }, size, size, ... }   a size for each key of the
 --          source
+-- Keeps    M1 to M3; reads only
 -- Cost     O(k), k keys
 
 -- prelude
