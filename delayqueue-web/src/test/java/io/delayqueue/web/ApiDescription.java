@@ -101,6 +101,21 @@ public final class ApiDescription {
         return names;
     }
 
+    /** Returns the names of the schemas of bodies that successful requests return. */
+    public Set<String> schemasOfSuccess() {
+        Set<String> names = new TreeSet<>();
+        this.json.path("paths")
+            .forEach((path) -> path.forEach((operation) -> operation.path("responses")
+                .properties()
+                .stream()
+                .filter((response) -> response.getKey().startsWith("2"))
+                .map((response) -> resolved(response.getValue()).at("/content/application~1json/schema/$ref")
+                    .asString(""))
+                .filter((schema) -> !schema.isEmpty())
+                .forEach((schema) -> names.add(schema.substring(schema.lastIndexOf('/') + 1)))));
+        return names;
+    }
+
     /** Returns all nodes that have an {@code enum}. */
     public List<JsonNode> enums() {
         return this.json.findParents("enum");

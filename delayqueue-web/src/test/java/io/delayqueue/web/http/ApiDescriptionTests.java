@@ -55,7 +55,8 @@ class ApiDescriptionTests {
 
     @Test
     void examplesMatchTheirSchemas() {
-        assertThat(this.description.checkExamples()).contains("Message", "ClaimedMessage", "Problem");
+        assertThat(this.description.checkExamples()).contains("Message", "ClaimedMessage", "Problem")
+            .containsAll(this.description.schemasOfSuccess());
     }
 
     @Test
