@@ -78,7 +78,7 @@ class DashboardViewerTests {
         Shop.broken = false;
         browser.run("location.hash = '#/queues/receipts/dead-letters'");
         browser.awaitText("receipt-1");
-        assertThat(browser.text()).contains("Id begins with", "java.lang.IllegalStateException")
+        assertThat(browser.text()).contains("Filter", "java.lang.IllegalStateException")
             .doesNotContain("Cause contains", "out of paper", "Redrive", "Purge");
         assertThat(browser.driver().findElements(By.name("idPrefix"))).hasSize(1);
         assertThat(browser.driver().findElements(By.name("causeContains"))).isEmpty();
@@ -107,7 +107,8 @@ class DashboardViewerTests {
         try {
             browser.awaitText("has not answered since");
             assertThat(browser.find("main [role=alert]").getText()).contains("Redis at localhost:" + redis.port(),
-                    "Still works", "The data below is as of", "This page retries automatically");
+                    "Still works");
+            assertThat(browser.text()).contains("The data below is as of", "This page retries automatically");
             assertThat(browser.find("main").getDomAttribute("class")).isEqualTo("stale");
             browser.driver().get(site.address() + "?fresh#/");
             browser.awaitText("Redis at localhost:%d has not answered since".formatted(redis.port()));
