@@ -210,7 +210,8 @@ class SelectSourceTests {
         assertThat(take("again", 100)).isEmpty();
         assertThat(this.source.status("orders").waiting()).isZero();
         assertThat(executions(SELECT)).isEqualTo(3);
-        assertThat(executions("SELECT business_id FROM delayqueue_migrate%")).isEqualTo(120);
+        // The status compares 500 ids at a time.
+        assertThat(executions("SELECT business_id FROM delayqueue_migrate%")).isEqualTo(2 * 40 + 8);
     }
 
     /** Drivers may load all rows of a query whose connection is used by others, too. */
