@@ -46,9 +46,6 @@ final class AcknowledgementBatcher {
 
     private final AtomicInteger size = new AtomicInteger();
 
-    /** Messages of calls whose answers are not accepted yet. */
-    private final AtomicInteger sent = new AtomicInteger();
-
     /** Whether the store was unavailable at the last call. */
     private volatile boolean failing;
 
@@ -93,11 +90,6 @@ final class AcknowledgementBatcher {
         return over ? Duration.ZERO : Duration.ofNanos(left);
     }
 
-    /** Returns how many handled messages the store has not acknowledged. */
-    int unacknowledged() {
-        return this.size.get() + this.rejected.size() + this.sent.get();
-    }
-
     boolean isEmpty() {
         return this.finished.isEmpty() && this.rejected.isEmpty();
     }
@@ -125,7 +117,6 @@ final class AcknowledgementBatcher {
     }
 
     private Sent send(List<InFlightMessage> batch) {
-        this.sent.addAndGet(batch.size());
         List<Lease> ids = batch.stream().map(InFlightMessage::lease).toList();
         MessageStore store = this.context.store();
         return new Sent(batch, StoreFutures.send(() -> store.acknowledge(this.binding.partition(), ids)));
@@ -138,7 +129,6 @@ final class AcknowledgementBatcher {
     boolean accept(List<Sent> sent) {
         boolean answered = true;
         for (Sent batch : sent) {
-            this.sent.addAndGet(-batch.leases().size());
             try {
                 settled(batch.leases(), batch.answers().join());
             }

@@ -369,15 +369,9 @@ public final class HandlerConcurrencyLimiter {
         return this.reserved.get() < this.concurrency + prefetch && (prefetch == 0 || needsMore());
     }
 
-    /**
-     * Returns whether that many permits are free.
-     * @param unacknowledged messages whose permits are free again, and that are still
-     * leased; together with the others they are no more than the maximum of permits
-     */
-    boolean hasCapacityFor(int permits, int unacknowledged) {
-        int reserved = this.reserved.get();
-        return reserved + permits <= this.concurrency + prefetch()
-                && reserved + unacknowledged <= this.concurrency + this.maxPrefetch;
+    /** Returns whether that many permits are free. */
+    boolean hasCapacityFor(int permits) {
+        return this.reserved.get() + permits <= this.concurrency + prefetch();
     }
 
     boolean isStalled() {

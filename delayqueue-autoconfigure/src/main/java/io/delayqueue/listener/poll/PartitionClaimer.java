@@ -173,13 +173,11 @@ final class PartitionClaimer {
      * left due messages behind, and permits for a full claim are free. Not after a
      * failure until claims are full again, nor for batches, handlers that limit their
      * claims, and handlers that several loops share.
-     * @param unacknowledged handled messages that the store has not acknowledged, which
-     * count as held
      */
-    boolean overlaps(int unacknowledged) {
+    boolean overlaps() {
         return this.claimLimit == MessageStore.BATCH_LIMIT && !this.binding.handler().isBatch()
                 && this.binding.handler().claimLimit() >= MessageStore.BATCH_LIMIT && this.schedule.isBehind()
-                && !this.limiter.isShared() && this.limiter.hasCapacityFor(MessageStore.BATCH_LIMIT, unacknowledged);
+                && !this.limiter.isShared() && this.limiter.hasCapacityFor(MessageStore.BATCH_LIMIT);
     }
 
     private long nextAt() {

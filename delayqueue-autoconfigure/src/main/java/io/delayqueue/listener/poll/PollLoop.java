@@ -214,7 +214,7 @@ public final class PollLoop {
     /** Returns whether to send calls although the answers to others are pending. */
     private boolean overlaps() {
         return this.pending.size() == 1 && !this.pending.element().answers().isDone() && !this.paused && !this.stopped
-                && this.claims.overlaps(this.acknowledgements.unacknowledged());
+                && this.claims.overlaps();
     }
 
     /** Sends due acknowledgements and claims. */

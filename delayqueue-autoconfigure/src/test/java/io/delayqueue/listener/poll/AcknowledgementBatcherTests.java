@@ -2,7 +2,6 @@ package io.delayqueue.listener.poll;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimedMessage;
@@ -57,22 +56,6 @@ class AcknowledgementBatcherTests {
             assertThat(this.acknowledgements.timeUntilFlush(now())).isZero();
             this.acknowledgements.accept(this.acknowledgements.send());
         }
-    }
-
-    @Test
-    void messagesAreUnacknowledgedUntilTheAnswerIsAccepted() {
-        this.acknowledgements.add(lease("first"));
-        this.acknowledgements.add(lease("bad"));
-        this.bed.store.poison = "bad";
-        List<AcknowledgementBatcher.Sent> sent = this.acknowledgements.send();
-        this.acknowledgements.add(lease("next"));
-        assertThat(this.acknowledgements.unacknowledged()).isEqualTo(3);
-
-        assertThat(this.acknowledgements.accept(sent)).isFalse();
-        assertThat(this.acknowledgements.unacknowledged()).as("each is sent again").isEqualTo(3);
-        this.bed.store.poison = "";
-        this.acknowledgements.accept(this.acknowledgements.send());
-        assertThat(this.acknowledgements.unacknowledged()).isZero();
     }
 
     @Test

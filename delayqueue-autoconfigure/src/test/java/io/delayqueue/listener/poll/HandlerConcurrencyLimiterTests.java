@@ -68,18 +68,6 @@ class HandlerConcurrencyLimiterTests {
         assertThat(this.limiter.reserve(100, this.scheduler)).isOne();
     }
 
-    /** P4: or a node would hold ever more leases while acknowledgements are slow. */
-    @Test
-    void messagesThatAreNotAcknowledgedCountAsHeld() {
-        HandlerConcurrencyLimiter many = new HandlerConcurrencyLimiter(200, TestBed.executor(this.threads::add),
-                this.clock);
-        many.reserve(100, this.scheduler);
-
-        assertThat(many.hasCapacityFor(100, 400)).isTrue();
-        assertThat(many.hasCapacityFor(100, 401)).isFalse();
-        assertThat(many.hasCapacityFor(101, 0)).isFalse();
-    }
-
     /** Handlers that run are not interrupted; their permits are taken as they return. */
     @Test
     void takesThePermitsOfAReducedConcurrencyAsTheyReturn() {
