@@ -89,12 +89,12 @@ final class DeliveryProcessor {
      */
     private void runAndFinish(HandlerTask task, Supplier<@Nullable List<InFlightMessage>> work) {
         List<InFlightMessage> handled = List.of();
-        DeliveryScope logContext = DeliveryScope.enter(task);
+        DeliveryScope scope = DeliveryScope.enter(task);
         try {
             handled = endOf(task, work);
         }
         finally {
-            logContext.leave();
+            scope.leave();
         }
         if (handled != null) {
             this.context.executor().handlerEnded(task);
@@ -121,9 +121,9 @@ final class DeliveryProcessor {
         }
         List<InFlightMessage> messages = (task.size() == 1) ? task.messages()
                 : admitted.stream().map(Admitted::inFlight).toList();
-        HandlerCall timeout = HandlerCall.start(this.binding, messages, this.context);
-        task.startedBy(timeout);
-        return call(new Handling(task, admitted, timeout));
+        HandlerCall running = HandlerCall.start(this.binding, messages, this.context);
+        task.startedBy(running);
+        return call(new Handling(task, admitted, running));
     }
 
     /** Counts as a failure, or the messages might never be dead-lettered. */
@@ -146,7 +146,7 @@ final class DeliveryProcessor {
     }
 
     private @Nullable List<InFlightMessage> call(Handling handling) {
-        this.context.executor().handlerStarted(handling.task(), handling.timeout());
+        this.context.executor().handlerStarted(handling.task(), handling.running());
         CompletionStage<?> stage = null;
         Throwable failure = null;
         try {
@@ -157,7 +157,7 @@ final class DeliveryProcessor {
             failure = ex;
         }
         finally {
-            handling.timeout().returned();
+            handling.running().returned();
             // An interrupt was meant for the handler, not for the code that follows.
             Thread.interrupted();
         }
@@ -173,12 +173,12 @@ final class DeliveryProcessor {
     /** Returns an executor that runs parts of the handling in the context of the task. */
     private Executor continuations(HandlerTask task) {
         return (part) -> this.context.runOnHandlerThread(() -> {
-            DeliveryScope logContext = DeliveryScope.enter(task);
+            DeliveryScope scope = DeliveryScope.enter(task);
             try {
                 part.run();
             }
             finally {
-                logContext.leave();
+                scope.leave();
             }
         });
     }
@@ -195,7 +195,7 @@ final class DeliveryProcessor {
         });
         boolean cancellable = stage instanceof CancellableStage;
         // The timer and the application's threads must not wait for the store.
-        handling.timeout()
+        handling.running()
             .cancelBy(() -> this.context.runOnHandlerThread(() -> cancel(handling.task(), stage, ended)), cancellable);
         if (ended.isDone()) {
             return complete(handling, failureOf(ended));
@@ -240,8 +240,8 @@ final class DeliveryProcessor {
      * @return those to acknowledge
      */
     private List<InFlightMessage> complete(Handling handling, @Nullable Throwable failure) {
-        boolean timedOut = handling.timeout().end();
-        long nanos = (this.context.now() - handling.timeout().startedAt()) / handling.admitted().size();
+        boolean timedOut = handling.running().end();
+        long nanos = (this.context.now() - handling.running().startedAt()) / handling.admitted().size();
         boolean unavailable = failure instanceof HandlerUnavailableException
                 || failure instanceof HandlerOutcomeUnknownException;
         Throwable cause = (failure != null && timedOut && !unavailable) ? timeoutException(failure) : failure;
@@ -278,7 +278,7 @@ final class DeliveryProcessor {
         Throwable error = (decision instanceof DefaultDelivery.FailDecision fail) ? fail.error()
                 : (decision == null) ? cause : null;
         if (error != null) {
-            settleFailed(message, error, handling.timeout(), nanos);
+            settleFailed(message, error, handling.running(), nanos);
             return false;
         }
         this.binding.handled(HandlerOutcome.SUCCESS, nanos);
@@ -293,14 +293,14 @@ final class DeliveryProcessor {
         return true;
     }
 
-    private void settleFailed(Admitted each, Throwable error, HandlerCall timeout, long nanos) {
+    private void settleFailed(Admitted each, Throwable error, HandlerCall running, long nanos) {
         InFlightMessage inFlight = each.inFlight();
-        if (timeout.isStopped() || timeout.isLeaseLost()) {
+        if (running.isStopped() || running.isLeaseLost()) {
             logger.warn(
                     "The handler of message '{}' of queue '{}' {} on attempt {}; the message is released and the "
                             + "attempt does not count: {}",
                     inFlight.lease().id(), inFlight.lease().queue(),
-                    timeout.isStopped() ? "outlived the shutdown timeout and was interrupted"
+                    running.isStopped() ? "outlived the shutdown timeout and was interrupted"
                             : "was cancelled after the end of its lease",
                     inFlight.attempt(), FailureSummary.line(error));
             this.settler.release(inFlight, Duration.ZERO);
@@ -337,7 +337,7 @@ final class DeliveryProcessor {
     }
 
     /** Holds a handler that is running. */
-    private record Handling(HandlerTask task, List<Admitted> admitted, HandlerCall timeout) {
+    private record Handling(HandlerTask task, List<Admitted> admitted, HandlerCall running) {
     }
 
 }

@@ -93,7 +93,7 @@ final class PartitionClaimer {
     private int claimLimit = MessageStore.BATCH_LIMIT;
 
     /**
-     * Creates a scheduler whose first claim is due now.
+     * Creates a claimer whose first claim is due now.
      * @param onJump receives the upper bound of each forward jump of the store's clock
      */
     PartitionClaimer(PartitionBinding binding, PollLoopContext context, HandlerConcurrencyLimiter limiter,
@@ -108,7 +108,7 @@ final class PartitionClaimer {
         this.start = context.now();
     }
 
-    /** Returns the time since this scheduler was created. */
+    /** Returns the time since this claimer was created. */
     private long time() {
         return this.context.now() - this.start;
     }
@@ -239,8 +239,8 @@ final class PartitionClaimer {
             keepPermits(sent, 0);
             this.schedule.failed();
             Throwable cause = StoreFailures.unwrap(ex);
-            // Also if nothing was leased: until claims are full again, one is pending at
-            // a time.
+            // Also if nothing was leased, one claim is pending at a time until claims are
+            // full again. A success of the other pending claim doubles the limit.
             this.claimLimit = changedNothing(cause) ? Math.min(this.claimLimit, MessageStore.BATCH_LIMIT / 4) : 1;
             this.context.outage().failed(StoreOutageLog.CLAIM, this.binding.partition(), cause);
             return null;

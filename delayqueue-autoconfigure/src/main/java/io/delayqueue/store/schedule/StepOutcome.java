@@ -56,7 +56,7 @@ public record StepOutcome(Kind kind, @Nullable SkipReason reason) {
         /** Nothing: the next occurrence is not due. */
         EARLY,
 
-        /** Nothing: the decision to send is not valid any more. */
+        /** Nothing: the decision to send is no longer valid. */
         OUTDATED,
 
         /**

@@ -199,7 +199,7 @@ final class ScheduleOverviewCache {
         /** Result of the current or last part. Guarded by the cache. */
         private CompletableFuture<Schedules> part;
 
-        /** What the parts that have ended have read. Guarded by the cache. */
+        /** The schedules that the finished parts have read. Guarded by the cache. */
         private Schedules read;
 
         /**

@@ -18,7 +18,7 @@ final class Goals {
 
     private static final List<String> SIZES = List.of("10,000", "100,000", "1,000,000", "10,000,000");
 
-    /** Handlers, and what a node holds besides at most. */
+    /** The most messages of a queue that a node with 16 handlers holds. */
     private static final int HELD = 16 + 5 * 100;
 
     /** The lease, which is longer than the safety poll, and a second. */
