@@ -20,7 +20,7 @@ final class MissingJournalException extends IllegalStateException {
     }
 
     static MissingJournalException ofRequests() {
-        return new MissingJournalException("'outbox'", "sends would bypass the journal");
+        return new MissingJournalException("'outbox' or 'ledger'", "sends would bypass the journal");
     }
 
     static MissingJournalException ofHistory() {

@@ -174,7 +174,16 @@ final class DatabaseAge {
      */
     LedgerRequest request(long count, List<LedgerEntry> recorded, List<LedgerEntry> held) {
         return new LedgerRequest(this.known.identity(), this.known.committedAt(), count, CHANGE_CLAIM,
-                Offer.VOID_MEMORY, recorded, held);
+                Offer.VOID_MEMORY, recorded, held, LedgerRequest.LIMIT);
+    }
+
+    /**
+     * Returns a request that takes no changes, to read the backlog.
+     * @param count that of the last answer of the partition; 0 if there was none
+     */
+    LedgerRequest backlogRequest(long count) {
+        return new LedgerRequest(this.known.identity(), this.known.committedAt(), count, CHANGE_CLAIM,
+                Offer.VOID_MEMORY, List.of(), List.of(), 0);
     }
 
     /**

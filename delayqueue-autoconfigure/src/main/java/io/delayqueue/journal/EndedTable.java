@@ -4,6 +4,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
 import io.delayqueue.QueueName;
@@ -53,6 +56,25 @@ final class EndedTable {
         long[] all = batches.stream().flatMapToLong(LongStream::of).toArray();
         Arrays.sort(all);
         return all;
+    }
+
+    /**
+     * Returns the ids of those of some messages that have rows, and so have not ended.
+     */
+    Set<String> idsWithRows(Map<String, Long> revisions) {
+        if (revisions.isEmpty()) {
+            return Set.of();
+        }
+        return this.database
+            .query(() -> this.database
+                .replanned("SELECT message_id, revision FROM delayqueue_journal WHERE revision IN (:revisions)")
+                .param("revisions", revisions.values())
+                .query((row, number) -> Map.entry(row.getString(1), row.getLong(2)))
+                .list())
+            .stream()
+            .filter((row) -> row.getValue().equals(revisions.get(row.getKey())))
+            .map(Map.Entry::getKey)
+            .collect(Collectors.toSet());
     }
 
     /**

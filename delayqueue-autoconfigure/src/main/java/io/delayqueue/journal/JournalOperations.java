@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * knows is left as it is.
  * <p>
  * Counts first what Redis has lost, then restores it: <pre class="code">
- * RestoreReport lost = journal.restore(RestorePlan.all().queue("orders").dryRun());
+ * RestoreReport lost = journal.restore(RestorePlan.all().queue("orders").asDryRun());
  * journal.restore(RestorePlan.all().queue("orders").rate(1000));
  * </pre>
  */
@@ -27,7 +27,10 @@ public interface JournalOperations {
      * Restores the messages of a plan, about in the order of their due times. Blocks the
      * calling thread until it is done, with at most one connection of the database. A
      * restore that was interrupted, or failed, may be repeated.
-     * @throws io.delayqueue.StoreUnavailableException if the journal cannot be read
+     * @throws io.delayqueue.StoreUnavailableException if the journal cannot be read, or
+     * the queue of the plan was not yet compared with it
+     * @throws RestoreRefusedException if the queue of the plan belongs to another
+     * journal, or the database is older than Redis
      */
     RestoreReport restore(RestorePlan plan);
 

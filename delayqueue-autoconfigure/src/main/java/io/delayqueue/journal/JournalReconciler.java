@@ -215,7 +215,7 @@ final class JournalReconciler implements SmartLifecycle {
         Set<QueueName> all = this.queues.all();
         this.recovery.retain(all);
         this.partitions.retain(all);
-        if (this.age.round(all)) {
+        if (isNoLongerOlder(all)) {
             all.forEach(this.recovery::lost);
         }
         all.forEach(this::call);
@@ -230,6 +230,17 @@ final class JournalReconciler implements SmartLifecycle {
         this.overdue = true;
         if (System.nanoTime() - this.cleanupAt >= 0) {
             attempt(DELETION, this::cleanUp);
+        }
+    }
+
+    /** Begins a round of the database, and reads backlogs if it does not answer. */
+    private boolean isNoLongerOlder(Set<QueueName> all) {
+        try {
+            return this.age.round(all);
+        }
+        catch (RuntimeException ex) {
+            this.partitions.readBacklogs();
+            throw ex;
         }
     }
 

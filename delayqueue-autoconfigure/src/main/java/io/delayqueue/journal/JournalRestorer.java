@@ -159,7 +159,19 @@ final class JournalRestorer implements JournalOperations {
      * node that has not used a queue compares it as soon as this call waits for that.
      */
     private void awaitComparison(RestorePlan plan) {
-        answered(() -> queues(plan)).forEach(this::isLeftAlone);
+        if (plan.queue() == null) {
+            answered(() -> queues(plan)).forEach(this::isLeftAlone);
+            return;
+        }
+        QueueName queue = new QueueName(plan.queue());
+        String reason = this.offers.isLedger(queue) ? reasonToLeaveAlone(queue) : null;
+        if (reason != null && this.status.isLeftAlone(queue)) {
+            throw new RestoreRefusedException("Queue '%s' is not restored: %s".formatted(queue, reason));
+        }
+        if (reason != null) {
+            throw new StoreUnavailableException("Queue '%s' cannot be restored now: %s".formatted(queue, reason),
+                    Effect.NONE, null);
+        }
     }
 
     /** Returns the ledgers of a plan that have rows. */
@@ -305,13 +317,17 @@ final class JournalRestorer implements JournalOperations {
 
     /** Waits a while until a ledger is compared, at the start of a process. */
     private boolean isLeftAlone(QueueName queue) {
+        return reasonToLeaveAlone(queue) != null;
+    }
+
+    private @Nullable String reasonToLeaveAlone(QueueName queue) {
         try {
-            return this.status.isLeftAlone(queue)
-                    || this.offers.isLedger(queue) && this.status.unpaired(queue, COMPARISON_LIMIT) != null;
+            boolean concerned = this.status.isLeftAlone(queue) || this.offers.isLedger(queue);
+            return concerned ? this.status.unpaired(queue, COMPARISON_LIMIT) : null;
         }
         catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
-            return true;
+            return "the thread was interrupted";
         }
     }
 

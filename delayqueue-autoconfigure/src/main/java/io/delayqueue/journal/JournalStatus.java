@@ -1,6 +1,8 @@
 package io.delayqueue.journal;
 
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -10,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.store.Texts;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +20,15 @@ import org.jspecify.annotations.Nullable;
  * a queue. Thread-safe.
  */
 public final class JournalStatus {
+
+    /** Outages that are shorter are no problem. */
+    private static final Duration TOLERANCE = Duration.ofSeconds(10);
+
+    /** Longer than any round takes. */
+    private static final Duration STALLED = Duration.ofMinutes(1);
+
+    private static final String UNMAINTAINED = "No node has done the work for all nodes for %s: overdue messages are not "
+            + "compared, and old records not deleted. Set delayqueue.journal.maintenance=true on one";
 
     private final LongAdder applied = new LongAdder();
 
@@ -60,6 +72,37 @@ public final class JournalStatus {
     private volatile long unmaintainedSince;
 
     JournalStatus() {
+    }
+
+    /** Returns what an operator should know of, in sentences; none if all is well. */
+    public List<String> problems() {
+        List<String> problems = new ArrayList<>();
+        add(problems, this.relayProblem, "Requests are recorded, and have not been applied to Redis for %s: %s");
+        add(problems, this.reconcilerProblem,
+                "Rows have not been compared with Redis for %s, so lost messages are not restored: %s");
+        if (!foreignQueues().isEmpty()) {
+            problems.add("Queues %s belong to the journal of another database: nothing of them is relayed or restored"
+                .formatted(foreignQueues()));
+        }
+        if (round().compareTo(STALLED) > 0) {
+            problems
+                .add("A statement of the journal has not ended for %s: requests are not applied, or rows not compared"
+                    .formatted(Texts.span(round())));
+        }
+        if (unmaintained().compareTo(STALLED) > 0) {
+            problems.add(UNMAINTAINED.formatted(Texts.span(unmaintained())));
+        }
+        String reason = this.older;
+        if (reason != null) {
+            problems.add(reason);
+        }
+        return problems;
+    }
+
+    private static void add(List<String> problems, @Nullable Problem problem, String text) {
+        if (problem != null && problem.age().compareTo(TOLERANCE) > 0) {
+            problems.add(text.formatted(Texts.span(problem.age()), problem.failure()));
+        }
     }
 
     /** Returns the number of requests that this node has applied to the store. */

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Calls the partitions of ledgers for the messages that have ended, failed or been
- * dead-lettered, and records these. Each partition has one call at a time, and is
+ * dead-lettered, and records these. Each partition has one such call at a time, and is
  * independent of all others: its next call follows in the round after its answer, or at
  * once if there may be more.
  * <p>
@@ -65,6 +65,9 @@ final class LedgerChangePoller {
 
     /** Until when queues rest, in nanoseconds of the monotonic clock. */
     private final Map<QueueName, Long> rests = new HashMap<>();
+
+    /** The calls that read backlogs. */
+    private CompletableFuture<Void> counts = CompletableFuture.completedFuture(null);
 
     LedgerChangePoller(LedgerTable ledger, DatabaseAge age, LedgerRecovery recovery, JournalStatus status,
             ReconcilerProblems problems, Executor thread) {
@@ -146,6 +149,43 @@ final class LedgerChangePoller {
         CompletableFuture<LedgerChanges> answer = this.age.call(partition, request);
         state.waiting = true;
         answer.whenCompleteAsync((changes, failure) -> ended(partition, state, request, changes, failure), this.thread);
+    }
+
+    /**
+     * Reads the backlogs of the queues, which grow while the database does not answer and
+     * nothing is recorded. Does nothing while the calls of the last time have not ended.
+     */
+    void readBacklogs() {
+        if (this.counts.isDone() && !this.age.identity().isEmpty()) {
+            this.counts = CompletableFuture.allOf(this.queues.entrySet()
+                .stream()
+                .map((queue) -> readBacklog(queue.getKey(), queue.getValue()))
+                .toArray(CompletableFuture[]::new));
+        }
+    }
+
+    private CompletableFuture<Void> readBacklog(QueueName queue, List<Partition> partitions) {
+        List<CompletableFuture<Long>> backlogs = partitions.stream().map((partition) -> {
+            Calls state = this.calls.computeIfAbsent(partition, (each) -> new Calls());
+            LedgerRequest request = this.age.backlogRequest(state.count);
+            return this.age.call(partition, request)
+                .thenApplyAsync((answer) -> backlog(state, request, answer), this.thread);
+        }).toList();
+        return CompletableFuture.allOf(backlogs.toArray(CompletableFuture[]::new)).thenRunAsync(() -> {
+            if (backlogs.stream().allMatch((backlog) -> backlog.join() >= 0)) {
+                this.status.backlog(queue, backlogs.stream().mapToLong(CompletableFuture::join).sum());
+            }
+        }, this.thread).exceptionally((failure) -> null); // the next round tries again
+    }
+
+    /** Returns the backlog of a partition; -1 if the store has returned none. */
+    private long backlog(Calls state, LedgerRequest request, LedgerChanges answer) {
+        if (!answer.journal().equals(request.journal()) || request.isOlderThan(answer.committedAt())) {
+            return -1;
+        }
+        state.ownCalls++;
+        state.count = answer.count();
+        return answer.backlog();
     }
 
     private void ended(Partition partition, Calls state, LedgerRequest request, @Nullable LedgerChanges changes,

@@ -4,7 +4,9 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
@@ -35,6 +37,8 @@ final class LedgerPreparation {
 
     private final JournalTable table;
 
+    private final EndedTable endings;
+
     private final JournalOffers offers;
 
     private final LedgerLookup store;
@@ -63,6 +67,7 @@ final class LedgerPreparation {
             RestorePauses pauses, JournalStatus status, Executor thread) {
         this.queue = queue;
         this.table = table;
+        this.endings = new EndedTable(table.database());
         this.offers = offers;
         this.store = store;
         this.pauses = pauses;
@@ -113,22 +118,39 @@ final class LedgerPreparation {
         requireRestored();
         long[] known = this.ended;
         if (known == null && !page.revisions().isEmpty()) {
-            known = new EndedTable(this.table.database()).revisions(this.queue);
+            known = this.endings.revisions(this.queue);
             this.ended = known;
         }
+        Map<String, Long> over = endedOf(page, (known != null) ? known : new long[0]);
+        // A database that has lost its last transactions may have assigned a revision
+        // twice.
+        over.keySet().removeAll(this.endings.idsWithRows(over));
         List<CompletableFuture<?>> calls = new ArrayList<>();
-        long[] revisions = (known != null) ? known : new long[0];
-        page.revisions().forEach((id, revision) -> {
-            if (Arrays.binarySearch(revisions, revision) >= 0) {
-                calls.add(this.offers.endAgain(this.queue, id, revision));
-            }
-        });
+        over.forEach((id, revision) -> calls.add(this.offers.endAgain(this.queue, id, revision)));
         this.removed += calls.size();
         this.cursor = page.next();
         if (this.cursor.equals(RevisionPage.END)) {
             this.partitions.remove();
         }
         return CompletableFuture.allOf(calls.toArray(CompletableFuture[]::new));
+    }
+
+    /**
+     * Returns the messages of a page that have ended, by ids. If the successor of a
+     * message has ended, the message has too, or it must not be retried.
+     */
+    private static Map<String, Long> endedOf(RevisionPage page, long[] ended) {
+        Map<String, Long> over = new HashMap<>();
+        page.revisions().forEach((id, revision) -> {
+            long successor = page.successors().getOrDefault(id, 0L);
+            if (Arrays.binarySearch(ended, successor) >= 0) {
+                over.put(id, successor);
+            }
+            else if (Arrays.binarySearch(ended, revision) >= 0) {
+                over.put(id, revision);
+            }
+        });
+        return over;
     }
 
     private CompletableFuture<Void> cancelAgain() {

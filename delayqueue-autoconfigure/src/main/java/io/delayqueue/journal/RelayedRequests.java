@@ -7,6 +7,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -167,11 +168,23 @@ final class RelayedRequests {
         if (due == null || lost == null) {
             return answer;
         }
-        return answer.thenComposeAsync(
-                (result) -> (result != RescheduleResult.NOT_FOUND) ? CompletableFuture.completedFuture(result)
-                        : this.offers.restore(lost, due, begin)
-                            .thenApply((sent) -> (sent.outcome() == SendOutcome.SCHEDULED)
-                                    ? RescheduleResult.RESCHEDULED : RescheduleResult.NOT_FOUND));
+        return answer.thenComposeAsync((result) -> (result != RescheduleResult.NOT_FOUND)
+                ? CompletableFuture.completedFuture(result) : restore(row, lost, earlier, begin));
+    }
+
+    /**
+     * Restores a message with the due time of a reschedule. If another node has restored
+     * it meanwhile, with its former due time, offers the reschedule again.
+     */
+    private CompletableFuture<Object> restore(JournalRow reschedule, JournalRow lost, EarlierRows earlier, long begin) {
+        return this.offers.restore(lost, Objects.requireNonNull(reschedule.request().due()), begin)
+            .thenComposeAsync((sent) -> switch (sent.outcome()) {
+                case SCHEDULED -> CompletableFuture.completedFuture(RescheduleResult.RESCHEDULED);
+                case RECORDED -> this.offers.requests(List.of(reschedule), earlier, begin)
+                    .get(0)
+                    .thenApply((answer) -> (Object) answer);
+                default -> CompletableFuture.completedFuture(RescheduleResult.NOT_FOUND);
+            });
     }
 
     /**

@@ -7,8 +7,9 @@ package io.delayqueue.journal;
  * again; in a dry run the messages that it does not hold, and all dead letters, which are
  * not looked up
  * @param known messages that Redis holds, or that have ended
- * @param skipped messages that the plan leaves out as expired, or of a queue that belongs
- * to another journal
+ * @param skipped messages that the plan leaves out as expired; in a restore of all queues
+ * also those of a queue that belongs to another journal, or of a database that is older
+ * than Redis
  * @param failed messages whose call failed; a later restore offers them again
  * @see JournalOperations
  */

@@ -225,7 +225,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
     @Override
     public CompletableFuture<RevisionPage> heldRevisions(Partition partition, String cursor) {
-        return in(partition, (queue, now) -> new RevisionPage(queue.revisions(), RevisionPage.END));
+        return in(partition, (queue, now) -> queue.revisions());
     }
 
     @Override

@@ -17,6 +17,7 @@ import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Offer;
 import io.delayqueue.store.RecordedDeadLetter;
+import io.delayqueue.store.RevisionPage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,14 +56,19 @@ final class MemoryLedger {
                 || (successor != null && successor.revision == message.revision()), held);
     }
 
-    static Map<String, Long> revisions(Collection<MemoryMessage> messages) {
+    static RevisionPage revisions(Collection<MemoryMessage> messages) {
         Map<String, Long> revisions = new HashMap<>();
+        Map<String, Long> successors = new HashMap<>();
         for (MemoryMessage message : messages) {
             if (message.revision != 0) {
                 revisions.put(message.id, message.revision);
+                MemoryMessage successor = message.successor;
+                if (successor != null && successor.revision != 0) {
+                    successors.put(message.id, successor.revision);
+                }
             }
         }
-        return revisions;
+        return new RevisionPage(revisions, successors, RevisionPage.END);
     }
 
     /** Keeps out what a request has made void, whether it is here or not. */
@@ -177,7 +183,7 @@ final class MemoryLedger {
             .stream()
             .filter((each) -> each.getValue() <= now)
             .map(Map.Entry::getKey)
-            .limit(LedgerRequest.LIMIT)
+            .limit(request.limit())
             .toList();
         List<LedgerChange> changes = new ArrayList<>();
         for (LedgerEntry entry : free) {

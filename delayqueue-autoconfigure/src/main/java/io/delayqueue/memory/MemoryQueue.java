@@ -38,6 +38,7 @@ import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Offer;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.RecordedDeadLetter;
+import io.delayqueue.store.RevisionPage;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -442,8 +443,7 @@ final class MemoryQueue {
                 (entry) -> MemoryLedger.change(entry, this.messages, this.dead), this.dead);
     }
 
-    /** Returns the revisions of the messages that are here, by ids. */
-    Map<String, Long> revisions() {
+    RevisionPage revisions() {
         return MemoryLedger.revisions(this.messages.values());
     }
 

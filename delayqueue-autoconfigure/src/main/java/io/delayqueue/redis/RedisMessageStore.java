@@ -4,9 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
@@ -398,16 +396,7 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<RevisionPage> heldRevisions(Partition partition, String cursor) {
-        return this.redis.run(RedisScripts.HELD_REVISIONS, partition, bytes(cursor)).thenApply((reply) -> {
-            Map<String, Long> revisions = new LinkedHashMap<>();
-            for (int i = 1; i < reply.size(); i += 2) {
-                long revision = number(reply.get(i + 1));
-                if (revision > 0) { // a duplicate window is negative
-                    revisions.put(name(reply.get(i)), revision);
-                }
-            }
-            return new RevisionPage(revisions, text(reply.get(0)));
-        });
+        return this.redis.run(RedisScripts.HELD_REVISIONS, partition, bytes(cursor)).thenApply(ScriptCodec::revisions);
     }
 
     @Override

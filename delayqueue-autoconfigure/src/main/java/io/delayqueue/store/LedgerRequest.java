@@ -15,9 +15,10 @@ import java.util.List;
  * @param keep how long the store remembers an end after its row was deleted
  * @param recorded changes that the journal has recorded
  * @param held changes that other nodes do not get, as the caller goes on recording them
+ * @param limit maximum number of changes that are returned; 0 to read the backlog only
  */
 public record LedgerRequest(String journal, long committedAt, long count, Duration claim, Duration keep,
-        List<LedgerEntry> recorded, List<LedgerEntry> held) {
+        List<LedgerEntry> recorded, List<LedgerEntry> held, int limit) {
 
     /** Maximum number of changes of one call. */
     public static final int LIMIT = 1000;

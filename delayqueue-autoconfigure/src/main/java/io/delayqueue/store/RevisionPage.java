@@ -7,9 +7,11 @@ import java.util.Map;
  * several pages.
  *
  * @param revisions the revisions by ids
+ * @param successors the revisions of those messages that follow others of the page, by
+ * the same ids
  * @param next the cursor of the next page; {@link #END} after the last one
  */
-public record RevisionPage(Map<String, Long> revisions, String next) {
+public record RevisionPage(Map<String, Long> revisions, Map<String, Long> successors, String next) {
 
     /** The cursor of the first page. */
     public static final String START = "0";

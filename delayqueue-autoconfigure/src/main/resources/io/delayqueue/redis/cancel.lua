@@ -28,8 +28,10 @@ local id, now = ARGV[1], clock()
 local refusal = reject_stale_layout(ARGV[2]) or reject_late(ARGV[3], now)
 if refusal then return refusal end
 if ARGV[6] then keep_out(id, ARGV[6], ARGV[5], now) end
+local leased = expire_lease_if_over(id, now)
+-- After that, as the successor has another revision than the message that it follows.
 if ARGV[4] and tonumber(redis.call('HGET', REVISIONS, id) or 0) > tonumber(ARGV[4]) then return { 0, 2 } end
-if expire_lease_if_over(id, now) then
+if leased then
   if has_later_successor(id, ARGV[4]) then return { 0, 1 } end
   check_removals()
   record_successor_end(id)

@@ -16,7 +16,7 @@
 --          waiting, revisions, changes, journal
 --
 -- ARGV[1]  journal  identity of the caller's journal
--- ARGV[2]  limit    1..1000
+-- ARGV[2]  limit    0..1000; 0 to read the backlog only
 -- ARGV[3]  claim    ms, for which other callers do not get the returned changes
 -- ARGV[4]  keep     ms, for which entries are kept after they were recorded
 -- ARGV[5]  time     ms since the epoch, on the journal's clock: the last one that it has committed

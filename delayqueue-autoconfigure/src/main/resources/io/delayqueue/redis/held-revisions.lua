@@ -7,8 +7,9 @@
 --   +0  id
 --   +1  revision
 --
--- Returns  for a scan      { cursor, id, revision, id, revision, ... }   cursor '0': the last page; a
---          negative one is a duplicate window
+-- Returns  for a scan      { cursor, id, revision, successor, id, revision, successor, ... }   cursor '0': the
+--          last page; a negative revision is a duplicate window; successor: the revision of the one that
+--          follows the message, 0 if none
 --          for a look-up   { known, held, known, held, ... }
 --          known: 1 if an offer of the revision would be kept out, as the queue holds this or a later
 --          one, or it has ended; held: the revision of the id that the queue holds, 0 if none
@@ -18,8 +19,14 @@
 
 if ARGV[1] ~= '' then
   local page = redis.call('HSCAN', REVISIONS, ARGV[1], 'COUNT', 1000)
-  table.insert(page[2], 1, page[1])
-  return page[2]
+  local reply, followed = { page[1] }, redis.call('EXISTS', SUCCESSORS) == 1
+  for i = 1, #page[2], 2 do
+    local id, revision = page[2][i], page[2][i + 1]
+    reply[#reply + 1] = id
+    reply[#reply + 1] = revision
+    reply[#reply + 1] = followed and successor_revision(id) or '0'
+  end
+  return reply
 end
 local reply = {}
 for i = 2, #ARGV, 2 do

@@ -25,8 +25,10 @@
 local id, now = ARGV[1], clock()
 local refusal = reject_stale_layout(ARGV[3]) or reject_late(ARGV[4], now)
 if refusal then return refusal end
+local leased = expire_lease_if_over(id, now)
+-- After that, as the successor has another revision than the message that it follows.
 if ARGV[5] and tonumber(redis.call('HGET', REVISIONS, id) or 0) > tonumber(ARGV[5]) then return { 0, 2 } end
-if expire_lease_if_over(id, now) then return { 0, 1 } end
+if leased then return { 0, 1 } end
 if redis.call('HEXISTS', MESSAGES, id) == 0 then
   clear_wake_mark()
   return { 0, 2 }

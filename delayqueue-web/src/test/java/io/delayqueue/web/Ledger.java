@@ -7,6 +7,7 @@ import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.journal.JournalOperations;
 import io.delayqueue.journal.RestorePlan;
+import io.delayqueue.journal.RestoreRefusedException;
 import io.delayqueue.journal.RestoreReport;
 import io.delayqueue.journal.RestoreStep;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +49,9 @@ public final class Ledger implements JournalOperations {
     public RestoreStep restore(RestorePlan plan, @Nullable String cursor) {
         if ("away".equals(plan.id())) {
             throw new StoreUnavailableException("away", Effect.NONE, null);
+        }
+        if ("foreign".equals(plan.id())) {
+            throw new RestoreRefusedException("Queue 'orders' is not restored: it belongs to another journal");
         }
         if (cursor != null && !cursor.matches("[12]_[12]")) {
             throw new IllegalArgumentException("Cursor is not valid");

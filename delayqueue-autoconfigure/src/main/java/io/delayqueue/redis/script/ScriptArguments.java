@@ -133,7 +133,7 @@ public final class ScriptArguments {
 
     /** Returns the arguments of changes.lua. */
     public static byte[][] ofChanges(LedgerRequest request) {
-        List<byte[]> arguments = new ArrayList<>(List.of(bytes(request.journal()), bytes(LedgerRequest.LIMIT),
+        List<byte[]> arguments = new ArrayList<>(List.of(bytes(request.journal()), bytes(request.limit()),
                 bytes(DueTime.ceilToMillis(request.claim())), bytes(DueTime.ceilToMillis(request.keep())),
                 bytes(request.committedAt()), bytes(LedgerRequest.MAX_LOSS.toMillis()), bytes(request.count()),
                 bytes(request.held().size())));

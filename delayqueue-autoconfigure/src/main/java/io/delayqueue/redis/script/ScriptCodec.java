@@ -6,12 +6,15 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 import io.delayqueue.FailureReasons;
 import io.delayqueue.MessageLimits;
+import io.delayqueue.store.RevisionPage;
 import org.jspecify.annotations.Nullable;
 
 /** Converts between Java values and the bytes that scripts take and return. */
@@ -71,6 +74,24 @@ public final class ScriptCodec {
             }
         }
         return new String(bytes, StandardCharsets.US_ASCII);
+    }
+
+    /** Reads a page of revisions, without duplicate windows, which are negative. */
+    public static RevisionPage revisions(List<?> reply) {
+        Map<String, Long> revisions = new LinkedHashMap<>();
+        Map<String, Long> successors = new LinkedHashMap<>();
+        for (int i = 1; i < reply.size(); i += 3) {
+            String id = name(reply.get(i));
+            long revision = number(reply.get(i + 1));
+            long successor = number(reply.get(i + 2));
+            if (revision > 0) {
+                revisions.put(id, revision);
+            }
+            if (successor > 0) {
+                successors.put(id, successor);
+            }
+        }
+        return new RevisionPage(revisions, successors, text(reply.get(0)));
     }
 
     private static boolean isPlain(byte character) {

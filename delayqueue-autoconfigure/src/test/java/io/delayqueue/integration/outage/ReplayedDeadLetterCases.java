@@ -86,7 +86,8 @@ final class ReplayedDeadLetterCases extends ReplayedCases {
             .join();
         assertThat(this.store.acknowledge(ORDERS, leases(claimed(1))).join()).containsOnly(true);
         LedgerEntry ended = LedgerEntry.ended(7, "m-0");
-        LedgerRequest request = new LedgerRequest("j", 1, 0, Duration.ofMillis(1), Duration.ZERO, List.of(), List.of());
+        LedgerRequest request = new LedgerRequest("j", 1, 0, Duration.ofMillis(1), Duration.ZERO, List.of(), List.of(),
+                LedgerRequest.LIMIT);
 
         LedgerChanges answer = repeated("changes", () -> this.store.changes(ORDERS, request).join());
 
@@ -94,7 +95,8 @@ final class ReplayedDeadLetterCases extends ReplayedCases {
         List<LedgerEntry> entries = await().until(() -> this.store.changes(ORDERS, request).join().entries(),
                 (all) -> all.size() == 2); // the first call of a journal adds one
         assertThat(entries).contains(ended);
-        LedgerRequest deleted = new LedgerRequest("j", 1, 0, Duration.ofMillis(1), Duration.ZERO, entries, List.of());
+        LedgerRequest deleted = new LedgerRequest("j", 1, 0, Duration.ofMillis(1), Duration.ZERO, entries, List.of(),
+                LedgerRequest.LIMIT);
         assertThat(this.store.changes(ORDERS, deleted).join().entries()).isEmpty();
         String stem = this.applications.namespace() + ":{orders}:";
         await().untilAsserted(() -> {

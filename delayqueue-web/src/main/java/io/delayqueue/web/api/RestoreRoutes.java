@@ -6,6 +6,7 @@ import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
 import io.delayqueue.journal.JournalOperations;
 import io.delayqueue.journal.RestorePlan;
+import io.delayqueue.journal.RestoreRefusedException;
 import io.delayqueue.journal.RestoreStep;
 import io.delayqueue.web.http.ApiViews;
 import io.delayqueue.web.http.ApiRequest;
@@ -19,6 +20,7 @@ import io.delayqueue.web.http.Problem.Kind;
 import io.delayqueue.web.http.ProblemException;
 import io.delayqueue.web.http.Responses;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.StringNode;
 
 import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
@@ -67,7 +69,14 @@ public final class RestoreRoutes {
     }
 
     private static RestoreStep step(JournalOperations ledger, RestorePlan plan, @Nullable String cursor) {
-        return ProblemException.valid(() -> ledger.restore(plan, cursor));
+        try {
+            return ProblemException.valid(() -> ledger.restore(plan, cursor));
+        }
+        catch (RestoreRefusedException ex) {
+            Problem problem = new Problem(Kind.STORE_REFUSED, String.valueOf(ex.getMessage())).with("effect",
+                    StringNode.valueOf(ex.effect().name()));
+            throw new ProblemException(problem, ex);
+        }
     }
 
     private static RestorePlan plan(QueueName queue, JsonObjectReader body) {

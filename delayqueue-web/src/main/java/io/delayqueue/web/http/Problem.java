@@ -21,7 +21,7 @@ public record Problem(Kind kind, String detail, Map<String, JsonNode> more) {
         this(kind, detail, Map.of());
     }
 
-    Problem with(String name, @Nullable JsonNode value) {
+    public Problem with(String name, @Nullable JsonNode value) {
         return (value == null) ? this : new Problem(this.kind, this.detail, Map.of(name, value));
     }
 

@@ -75,6 +75,15 @@ class RestoreRoutesTests {
         assertThat(server.audited()).isEmpty();
     }
 
+    /** An operator must not take it for a queue that has lost nothing. */
+    @Test
+    void aQueueOfAnotherJournalIsRejectedWithTheReason() {
+        Reply reply = server.post(PATH, "{\"dryRun\": true, \"id\": \"foreign\"}");
+
+        assertThat(reply.problem()).isEqualTo("store-refused");
+        assertThat(reply.detail()).isEqualTo("Queue 'orders' is not restored: it belongs to another journal");
+    }
+
     @Test
     void aTimeBeforeTheEpochSelectsNothing() {
         Reply reply = server.post(PATH, "{\"dryRun\": true, \"dueBefore\": \"-1000000000-01-01T00:00:00Z\"}");

@@ -1,20 +1,24 @@
 package io.delayqueue.journal;
 
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.OnDuplicate;
+import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.shop.EachDatabase;
 import io.delayqueue.shop.RedisCopy;
 import io.delayqueue.shop.ShopDatabase;
+import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.template.DelayQueueTemplate;
 import org.junit.jupiter.api.AfterAll;
@@ -22,10 +26,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.SmartLifecycle;
+import org.springframework.context.annotation.Bean;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -63,6 +69,7 @@ class RestoreRaceTests {
     @AfterEach
     void stop() {
         this.context.close();
+        Racer.beforeSchedule.set(null);
         redis.commands().flushall();
     }
 
@@ -143,6 +150,26 @@ class RestoreRaceTests {
         assertThat(due()).isEqualTo(due);
     }
 
+    /**
+     * P2: a reschedule does not find the message, which a restore then stores at its
+     * former time.
+     */
+    @EachDatabase
+    void aMessageThatIsRestoredWhileItIsMovedHasTheNewTime(ShopDatabase database) {
+        start(database);
+        lose();
+        RestorePage page = read();
+        Instant before = Instant.ofEpochMilli(page.rows().get(0).message().due().millis());
+        Racer.beforeSchedule.set(() -> assertThat(this.restorer.offer(page)).isEqualTo(new RestoreReport(1, 0, 0, 0)));
+
+        assertThat(this.queue.reschedule(QUEUE, "1", LATER.multipliedBy(2))).isEqualTo(RescheduleResult.RESCHEDULED);
+
+        assertThat(Racer.beforeSchedule).hasValue(null);
+        assertThat(due()).isAfter(before.plus(LATER.dividedBy(2)));
+        await().untilAsserted(
+                () -> assertThat(read().rows().get(0).message().due().millis()).isEqualTo(due().toEpochMilli()));
+    }
+
     /** P2: a message that an older copy of Redis has moved is moved back. */
     @EachDatabase
     void aMessageOfAnOlderCopyIsMovedBack(ShopDatabase database) {
@@ -171,7 +198,35 @@ class RestoreRaceTests {
     @EnableAutoConfiguration
     static class Racer {
 
+        /** Runs before the next call that stores messages. */
+        static final AtomicReference<Runnable> beforeSchedule = new AtomicReference<>();
+
         final List<String> handled = new CopyOnWriteArrayList<>();
+
+        @Bean
+        static BeanPostProcessor hook() {
+            return new BeanPostProcessor() {
+
+                @Override
+                public Object postProcessAfterInitialization(Object bean, String name) {
+                    return (bean instanceof StoreComponents store) ? hooked(store) : bean;
+                }
+
+            };
+        }
+
+        private static StoreComponents hooked(StoreComponents store) {
+            MessageStore messages = (MessageStore) Proxy.newProxyInstance(MessageStore.class.getClassLoader(),
+                    new Class<?>[] { MessageStore.class }, (proxy, method, arguments) -> {
+                        Runnable hook = method.getName().equals("schedule") ? beforeSchedule.getAndSet(null) : null;
+                        if (hook != null) {
+                            hook.run();
+                        }
+                        return method.invoke(store.messages(), arguments);
+                    });
+            return new StoreComponents(messages, store.inspector(), store.wakeUps(), store.partitions(), store.events(),
+                    store.registrar(), store.schedules());
+        }
 
         @DelayedListener(QUEUE)
         void handle(String content) {

@@ -130,6 +130,25 @@ class JournalStatusTests {
         await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> assertThat(this.status.delay()).isZero());
     }
 
+    /** Messages that end meanwhile are counted, since their number is limited. */
+    @Test
+    void theBacklogIsKnownWhileTheDatabaseIsAway() {
+        String url = ShopDatabase.POSTGRESQL.url();
+        int port = URI.create(url.substring("jdbc:".length())).getPort();
+        try (TcpProxy proxy = TcpProxy.to(port)) {
+            start(url.replace(":" + port, ":" + proxy.port()), "10s");
+            for (int i = 0; i < 20; i++) {
+                this.queue.send(ORDERS, "order-" + i, "order", Duration.ofSeconds(5));
+            }
+            proxy.refuse();
+            assertThat(this.status.backlog()).isLessThan(20);
+
+            await().atMost(Duration.ofMinutes(1))
+                .untilAsserted(() -> assertThat(this.status.backlog()).isGreaterThanOrEqualTo(20));
+            proxy.pass();
+        }
+    }
+
     /** A node that sends nothing reports that its database was away, until it is back. */
     @Test
     @Tag("matrix")

@@ -13,6 +13,7 @@ import javax.sql.DataSource;
 import io.delayqueue.BatchSendException;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.OnDuplicate;
+import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreRefusedException;
@@ -96,6 +97,24 @@ class LedgerFaultTests {
         await().atMost(Duration.ofMinutes(1))
             .untilAsserted(
                     () -> assertThat(this.shop.shop().handled).containsExactlyInAnyOrder("alone", "in transaction"));
+        await().untilAsserted(() -> assertThat(this.shop.rows()).isZero());
+    }
+
+    /**
+     * P1, P3: a reschedule that is committed while Redis is away is applied once Redis is
+     * back, without its data.
+     */
+    @EachDatabase
+    void aRescheduleIsRecordedWhileRedisIsAway(ShopDatabase database) {
+        this.shop = ShopApplication.start(redis, database.url());
+        this.shop.queue().send(ORDERS, "1", "moved", Duration.ofHours(1));
+        redis.kill();
+
+        assertThat(this.shop.queue().reschedule(ORDERS, "1", Duration.ZERO)).isEqualTo(RescheduleResult.RECORDED);
+        redis.restart();
+
+        await().atMost(Duration.ofMinutes(1))
+            .untilAsserted(() -> assertThat(this.shop.shop().handled).containsExactly("moved"));
         await().untilAsserted(() -> assertThat(this.shop.rows()).isZero());
     }
 

@@ -11,6 +11,7 @@ import io.delayqueue.journal.HandlerTransactionExecutor;
 import io.delayqueue.journal.HandlerTransactionException;
 import io.delayqueue.journal.JournalFactory;
 import io.delayqueue.journal.RestorePlan;
+import io.delayqueue.journal.RestoreRefusedException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -65,7 +66,14 @@ class RestoredDatabaseTests {
         assertThat(health().getDetails().get("problems").toString()).contains("is older than Redis");
         this.shop.makeOverdue();
         assertThat(this.shop.queue().send(ORDERS, "later", "again", LATER).outcome()).isEqualTo(SendOutcome.RECORDED);
+        assertThat(this.shop.journal().restore(RestorePlan.all().asDryRun())).satisfies((count) -> {
+            assertThat(count.skipped()).isPositive();
+            assertThat(count.restored() + count.known()).isZero();
+        });
         assertThat(this.shop.journal().restore(RestorePlan.all()).restored()).isZero();
+        assertThatExceptionOfType(RestoreRefusedException.class)
+            .isThrownBy(() -> this.shop.journal().restore(RestorePlan.all().queue(ORDERS).asDryRun(), null))
+            .withMessageContaining("is not restored: The database of the journal is older than Redis");
         assertThat(this.shop.rows()).isEqualTo(2);
         assertThat(this.shop.shop().handled).isEmpty();
         assertThat(this.shop.queue().find(ORDERS, "later").orElseThrow().payload()).isEqualTo("\"later\"");

@@ -59,6 +59,9 @@ public abstract class JournalOfferCases extends StoreCases {
             | the same with a successor | KEPT 15 | successor 20 | KEPT 15 | LEASED 15 | LEASED |
             | the same, cancelled | successor 20 | successor 20 | successor 20 | LEASED | LEASED |
             | a message without a row, with a successor | KEPT 15 | successor 20 | KEPT 15 | LEASED 15 | LEASED |
+            | an earlier revision whose lease ran out | KEPT 10 | REPLACED 20 | KEPT 10 | RESCHEDULED 10 | CANCELLED |
+            | the same with a successor of an earlier revision | KEPT 15 | REPLACED 20 | KEPT 15 | RESCHEDULED 15 | CANCELLED |
+            | the same with a later successor | KEPT 30 | KEPT 30 | KEPT 30 | NOT_FOUND 30 | NOT_FOUND 30 |
             | an earlier revision of another group, waiting | KEPT 10 | refused 10 | KEPT 10 | RESCHEDULED 10 | CANCELLED |
             | an earlier revision of another group, leased | KEPT 10 | refused 10 | refused 10 | LEASED 10 | LEASED |
             """;
@@ -134,10 +137,28 @@ public abstract class JournalOfferCases extends StoreCases {
                 leased(10, null);
                 this.dq.cancel(15);
             }
+            case "an earlier revision whose lease ran out" -> {
+                leased(10, null);
+                expire();
+            }
+            case "the same with a successor of an earlier revision" -> {
+                leasedWithSuccessor(15);
+                expire();
+            }
+            case "the same with a later successor" -> {
+                leasedWithSuccessor(30);
+                expire();
+            }
             case "an earlier revision of another group, waiting" -> offer(10, OnDuplicate.KEEP, DELAY, "g");
             case "an earlier revision of another group, leased" -> leased(10, "g");
             default -> throw new IllegalArgumentException(state);
         }
+    }
+
+    /** Lets the lease run out before any node claims again. */
+    private void expire() {
+        this.dq.advance(LEASE);
+        this.lease = null;
     }
 
     private void leased(long revision, @Nullable String group) {

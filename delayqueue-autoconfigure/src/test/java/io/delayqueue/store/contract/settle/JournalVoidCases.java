@@ -13,6 +13,7 @@ import io.delayqueue.fixtures.store.StoreCases;
 import io.delayqueue.fixtures.store.StoreFixture;
 import io.delayqueue.store.HeldRevision;
 import io.delayqueue.store.Lease;
+import io.delayqueue.store.LedgerChanges;
 import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Offer;
@@ -109,6 +110,7 @@ public abstract class JournalVoidCases extends StoreCases {
         this.dq.offer(follow("b", Duration.ZERO), 15);
 
         assertThat(this.dq.revisions()).isEqualTo(Map.of(ID, 10L));
+        assertThat(this.dq.successors()).isEqualTo(Map.of(ID, 15L));
         assertThat(this.dq.held(LedgerEntry.ended(9, ID), LedgerEntry.ended(10, ID), LedgerEntry.ended(15, ID),
                 LedgerEntry.ended(16, ID), LedgerEntry.ended(16, "other")))
             .containsExactly(new HeldRevision(true, 10), new HeldRevision(true, 10), new HeldRevision(true, 10),
@@ -117,6 +119,22 @@ public abstract class JournalVoidCases extends StoreCases {
         assertThat(this.dq.held(LedgerEntry.ended(10, ID))).containsExactly(new HeldRevision(true, 15));
         this.dq.changes(JOURNAL, this.dq.changes(JOURNAL).entries().toArray(LedgerEntry[]::new));
         end(15);
+    }
+
+    /** The backlog is known while a journal can record nothing. */
+    @Test
+    void theBacklogIsReadWithoutTakingChanges() {
+        this.dq.restored(JOURNAL);
+        this.dq.offer(keep("a", Duration.ZERO), 10);
+        this.dq.acknowledge(this.dq.claimOne());
+
+        LedgerChanges counted = this.dq.backlog(JOURNAL);
+
+        assertThat(counted.backlog()).isOne();
+        assertThat(counted.changes()).isEmpty();
+        assertThat(this.dq.changes(JOURNAL).entries()).containsExactly(LedgerEntry.ended(10, ID));
+        this.dq.changes(JOURNAL, LedgerEntry.ended(10, ID));
+        forget();
     }
 
     /**

@@ -48,7 +48,9 @@ async function askRestore(queue) {
     }
     show('');
     if (counted.restored === 0) {
-      show(`Redis holds all messages of the ledger of queue ${named(queue)}`);
+      show(counted.skipped > 0
+        ? `Redis holds all messages of the ledger of queue ${named(queue)} but ${plural(counted.skipped, 'expired one')}`
+        : `Redis holds all messages of the ledger of queue ${named(queue)}`);
       return;
     }
     confirmRestore(queue, counted.restored, counted.restored + counted.known);

@@ -1,0 +1,239 @@
+package io.delayqueue.journal;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+
+import io.delayqueue.CancelResult;
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.OnDuplicate;
+import io.delayqueue.QueueName;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.shop.EachDatabase;
+import io.delayqueue.shop.ShopDatabase;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.routing.StoreComponents;
+import io.delayqueue.template.DelayQueueTemplate;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.jdbc.core.simple.JdbcClient;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * Tests the preparation of a restore. P1: it removes no live message. P6: it removes
+ * those that were cancelled or replaced, or have ended, also while they are in flight or
+ * follow another one.
+ */
+@Tag("server")
+class LedgerPreparationTests {
+
+    private static final QueueName QUEUE = new QueueName("prepared");
+
+    private static final Partition PARTITION = Partition.first(QUEUE);
+
+    private static final String ID = "1";
+
+    private static final Duration LEASE = Duration.ofSeconds(3);
+
+    private static RedisServer redis;
+
+    private final ExecutorService thread = Executors.newSingleThreadExecutor();
+
+    private ConfigurableApplicationContext context;
+
+    private DelayQueueTemplate queue;
+
+    private StoreComponents components;
+
+    private JournalDatabase database;
+
+    private EndedTable ended;
+
+    @BeforeAll
+    static void startRedis() {
+        redis = RedisServer.start(RedisBinary.preferred());
+    }
+
+    @AfterAll
+    static void stopRedis() {
+        redis.close();
+    }
+
+    @AfterEach
+    void stop() {
+        this.context.close();
+        this.thread.shutdownNow();
+        redis.commands().flushall();
+    }
+
+    private void start(ShopDatabase database) {
+        this.context = SpringApplication.run(Sender.class, "--spring.data.redis.port=" + redis.port(),
+                "--spring.datasource.url=" + database.url(), "--delayqueue.journal.mode=ledger",
+                "--delayqueue.journal.jdbc.initialize-schema=always", "--delayqueue.journal.restore-pause=0s",
+                "--spring.main.banner-mode=off", "--spring.main.web-application-type=none");
+        this.queue = this.context.getBean(DelayQueueTemplate.class);
+        this.components = this.context.getBean(StoreComponents.class);
+        this.database = this.context.getBean(JournalDatabase.class);
+        this.ended = new EndedTable(this.database);
+        send("first", OnDuplicate.KEEP);
+        await().untilAsserted(() -> assertThat(revisions()).hasSize(1));
+        await().untilAsserted(() -> assertThat(redis.commands().exists("dq:{prepared}:journal")).isOne());
+        JournalStatus status = this.context.getBean(JournalFactory.class).status();
+        await().untilAsserted(() -> assertThat(status.restoring()).isEmpty());
+        // It would record ends, and restore by itself.
+        this.context.getBean("delayQueueJournalReconciler", SmartLifecycle.class).stop();
+    }
+
+    private SendOutcome send(String payload, OnDuplicate onDuplicate) {
+        return this.queue.send(DelayedMessage.builder(QUEUE.value(), payload).id(ID).onDuplicate(onDuplicate).build())
+            .outcome();
+    }
+
+    /** Returns the revisions of the accepted sends. */
+    private List<Long> revisions() {
+        return accepted('S');
+    }
+
+    private List<Long> accepted(char operation) {
+        return jdbc()
+            .sql("SELECT revision FROM delayqueue_journal WHERE accepted = TRUE AND operation = ? ORDER BY revision")
+            .param(String.valueOf(operation))
+            .query(Long.class)
+            .list();
+    }
+
+    private JdbcClient jdbc() {
+        return this.context.getBean(JdbcClient.class);
+    }
+
+    /** Claims what is due; returns the time of Redis and the messages. */
+    private ClaimResult claim(Duration lease) {
+        return this.components.messages().claim(PARTITION, new ClaimRequest(1, lease, ExpiryPolicy.DROP)).join();
+    }
+
+    private void awaitTime(Instant time) {
+        await().until(() -> Long.parseLong(redis.commands().time().get(0)) > time.getEpochSecond());
+    }
+
+    /** Records that messages have ended, which an older copy of Redis does not have. */
+    private void end(List<Long> revisions) {
+        this.database.inOwnTransaction(() -> {
+            this.ended.add(QUEUE, revisions);
+            return revisions;
+        });
+    }
+
+    private void deleteRows() {
+        jdbc().sql("DELETE FROM delayqueue_journal").update();
+    }
+
+    private void prepare() {
+        JournalStatus status = new JournalStatus();
+        status.pairs().stop();
+        JournalTable table = new JournalTable(this.database, Duration.ofSeconds(20));
+        JournalOffers offers = new JournalOffers(this.components, (name) -> JournalMode.LEDGER, Duration.ofSeconds(5));
+        RestorePauses pauses = new RestorePauses(this.components.partitions(), Duration.ZERO, this.thread);
+        new LedgerPreparation(QUEUE, table, offers, new LedgerLookup(this.components, offers), pauses, status,
+                this.thread)
+            .run()
+            .join();
+    }
+
+    @EachDatabase
+    void aMessageThatHasEndedIsRemoved(ShopDatabase database) {
+        start(database);
+        end(revisions());
+        deleteRows();
+
+        prepare();
+
+        assertThat(this.queue.find(QUEUE.value(), ID)).isEmpty();
+    }
+
+    /** A database that has lost its last transactions may assign a revision again. */
+    @EachDatabase
+    void aMessageWithARowIsKeptThoughItsRevisionHasEnded(ShopDatabase database) {
+        start(database);
+        end(revisions());
+
+        prepare();
+
+        assertThat(this.queue.find(QUEUE.value(), ID)).isPresent();
+    }
+
+    /** The lease may run out while Redis is away, so no claim has ended it. */
+    @EachDatabase
+    void aMessageThatFollowsACancelledOneIsKept(ShopDatabase database) {
+        start(database);
+        List<Long> first = revisions();
+        ClaimResult claimed = claim(LEASE);
+        assertThat(claimed.messages()).hasSize(1);
+        assertThat(this.queue.cancel(QUEUE.value(), ID)).isEqualTo(CancelResult.LEASED);
+        assertThat(send("second", OnDuplicate.KEEP)).isEqualTo(SendOutcome.AFTER_CURRENT);
+        await().untilAsserted(() -> assertThat(accepted('C')).hasSize(1));
+        await().untilAsserted(() -> assertThat(revisions()).hasSize(1).doesNotContainAnyElementsOf(first));
+        awaitTime(claimed.now().plus(LEASE));
+
+        prepare();
+
+        assertThat(this.queue.find(QUEUE.value(), ID).orElseThrow().payload()).isEqualTo("\"second\"");
+    }
+
+    /** A copy from the time of a lease has the message, and the one that followed it. */
+    @EachDatabase
+    void aSuccessorThatHasEndedIsRemoved(ShopDatabase database) {
+        start(database);
+        ClaimResult claimed = claim(LEASE);
+        assertThat(send("second", OnDuplicate.AFTER_CURRENT)).isEqualTo(SendOutcome.AFTER_CURRENT);
+        await().untilAsserted(() -> assertThat(revisions()).hasSize(2));
+        end(revisions());
+        deleteRows();
+
+        prepare();
+
+        awaitTime(claimed.now().plus(LEASE));
+        assertThat(claim(LEASE).messages()).isEmpty();
+        assertThat(this.queue.find(QUEUE.value(), ID)).isEmpty();
+    }
+
+    /** What a copy of Redis may bring back is remembered for an hour, and no longer. */
+    @EachDatabase
+    void endsAreForgottenAfterAnHour(ShopDatabase database) {
+        start(database);
+        end(List.of(101L));
+        jdbc().sql("UPDATE delayqueue_ended SET recorded_at = recorded_at - 3590000").update();
+        end(List.of(102L));
+        assertThat(this.ended.revisions(QUEUE)).containsExactly(101, 102);
+        assertThat(this.ended.deleteOld()).isFalse();
+        assertThat(this.ended.revisions(QUEUE)).containsExactly(101, 102);
+
+        jdbc().sql("UPDATE delayqueue_ended SET recorded_at = recorded_at - 20000").update();
+
+        assertThat(this.ended.revisions(QUEUE)).containsExactly(102);
+        assertThat(this.ended.deleteOld()).isFalse();
+        assertThat(jdbc().sql("SELECT COUNT(*) FROM delayqueue_ended").query(Long.class).single()).isOne();
+    }
+
+    /** Sends messages, and handles none. */
+    @EnableAutoConfiguration
+    static class Sender {
+
+    }
+
+}
