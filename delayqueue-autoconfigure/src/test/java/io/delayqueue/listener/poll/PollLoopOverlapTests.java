@@ -1,13 +1,18 @@
 package io.delayqueue.listener.poll;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.ClaimResult;
+import io.delayqueue.store.WakeUpSignal;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -214,6 +219,55 @@ class PollLoopOverlapTests {
         this.loop.runOnce();
 
         assertThat(claims()).hasSize(2);
+    }
+
+    @Test
+    void noSecondClaimIsSentForBatches() {
+        this.bed.handler = new TestBed.FakeAvailability(this.bed.handler) {
+
+            @Override
+            public boolean isBatch() {
+                return true;
+            }
+
+        };
+        claimOnce(600, MESSAGES);
+        this.loop.runOnce();
+
+        assertThat(claims()).hasSize(2);
+    }
+
+    /** The store runs claims in the order in which they were sent. */
+    @ParameterizedTest
+    @ValueSource(booleans = { true, false })
+    void theRoleOfThePrimaryPollerIsThatOfTheLaterClaim(boolean primary) {
+        PrimaryPartitions primaryPartitions = new PrimaryPartitions(TestBed.SAFETY_POLL, this.bed.clock);
+        this.bed.concurrency = 600;
+        for (int i = 0; i < MESSAGES; i++) {
+            this.bed.store.add("m" + i, Duration.ZERO);
+        }
+        this.loop = TestBed.loop(this.bed.queue(), this.bed.with().primaryPartitions(primaryPartitions).build());
+        this.loop.runOnce();
+        this.loop.onWakeUp(WakeUpSignal.NO_PRIMARY);
+        CompletableFuture<ClaimResult> earlier = new CompletableFuture<>();
+        this.bed.store.hanging.put(TestBed.QUEUE, earlier);
+        TestBed.poll(this.loop);
+        CompletableFuture<ClaimResult> later = new CompletableFuture<>();
+        this.bed.store.hanging.put(TestBed.QUEUE, later);
+        this.loop.runOnce();
+        assertThat(this.bed.store.count("hang")).isEqualTo(2);
+
+        later.complete(nothingDue(primary));
+        this.loop.runOnce();
+        earlier.complete(nothingDue(!primary));
+        this.loop.runOnce();
+
+        assertThat(primaryPartitions.count()).isEqualTo(primary ? 1 : 0);
+    }
+
+    private ClaimResult nothingDue(boolean primary) {
+        Instant now = this.bed.clock.instant();
+        return new ClaimResult(List.of(), now, now.plusSeconds(5), 0, List.of(), 0, primary);
     }
 
     @Test
