@@ -1,6 +1,5 @@
 package io.delayqueue.actuator;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -9,7 +8,6 @@ import java.util.TreeMap;
 
 import io.delayqueue.intake.Intake;
 import io.delayqueue.intake.IntakeProblem;
-import io.delayqueue.store.Texts;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
@@ -19,11 +17,6 @@ import org.springframework.boot.health.contributor.Health;
  * one has not been able to for a while. Waits for nothing.
  */
 public final class IntakeHealthIndicator extends AbstractHealthIndicator {
-
-    /** Outages that are shorter do not change the status. */
-    private static final Duration TOLERANCE = Duration.ofSeconds(10);
-
-    private static final int MAX_REASON = 300;
 
     private final List<Intake> intakes;
 
@@ -40,9 +33,9 @@ public final class IntakeHealthIndicator extends AbstractHealthIndicator {
             IntakeProblem problem = intake.problem();
             String source = intake.scheduler().source();
             states.put(source, (problem != null) ? "cannot schedule" : intake.isRunning() ? "running" : "stopped");
-            if (problem != null && problem.age().compareTo(TOLERANCE) > 0) {
-                problems.add("Nothing of '%s' has been scheduled in queue '%s' for %s: %s".formatted(source,
-                        intake.scheduler().queue(), Texts.span(problem.age()), Texts.line(problem.text(), MAX_REASON)));
+            if (problem != null && problem.isLasting()) {
+                problems.add("Intake '%s' of queue '%s': %s".formatted(source, intake.scheduler().queue(),
+                        problem.describe()));
             }
         }
         builder.withDetail("intakes", states);

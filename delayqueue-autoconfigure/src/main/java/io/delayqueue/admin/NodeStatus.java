@@ -19,13 +19,16 @@ import org.jspecify.annotations.Nullable;
  * @param seenAt when it reported
  * @param listeners its listeners
  * @param handlers its running handlers
+ * @param intakes what it reads from brokers
  * @see DelayQueueInspector#nodes
  */
 public record NodeStatus(String id, String application, String host, long pid, @Nullable String version,
-        Instant startedAt, Instant seenAt, List<ListenerStatus> listeners, RunningHandlers handlers) {
+        Instant startedAt, Instant seenAt, List<ListenerStatus> listeners, RunningHandlers handlers,
+        List<IntakeStatus> intakes) {
 
     public NodeStatus {
         listeners = List.copyOf(listeners);
+        intakes = List.copyOf(intakes);
     }
 
     /**
@@ -119,6 +122,24 @@ public record NodeStatus(String id, String application, String host, long pid, @
      */
     public record RunningHandler(String listener, String queue, String id, int messages, int attempt,
             Duration runningFor, boolean overdue) {
+    }
+
+    /**
+     * Holds the status of an intake, which schedules the messages of a broker. The counts
+     * are those since the process started.
+     *
+     * @param source the broker and its topic or queue, such as {@code kafka:orders}
+     * @param queue the queue in which the messages are scheduled
+     * @param running whether it has been started and not stopped
+     * @param problem why nothing is scheduled although it is running, and for how long;
+     * {@code null} for no reason that has lasted more than ten seconds
+     * @param scheduled how many messages were stored
+     * @param kept how many were not stored, as the queue held a message of their id
+     * @param skipped how many had no header for a delay, and were left to other consumers
+     * @param invalid how many could never be scheduled
+     */
+    public record IntakeStatus(String source, String queue, boolean running, @Nullable String problem, long scheduled,
+            long kept, long skipped, long invalid) {
     }
 
 }

@@ -5,6 +5,8 @@ import java.util.stream.Stream;
 import io.delayqueue.DelayedListenerErrorHandler;
 import io.delayqueue.QueueName;
 import io.delayqueue.actuator.StatisticsCache;
+import io.delayqueue.intake.IntakeGroup;
+import io.delayqueue.intake.IntakeStatusCache;
 import io.delayqueue.listener.ActivityReporter;
 import io.delayqueue.listener.BacklogCounter;
 import io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor;
@@ -137,11 +139,12 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     NodeHeartbeat delayQueueNodeHeartbeat(ObjectProvider<NodeRegistry> nodes, DelayedListenerRegistry registry,
-            DelayQueueProperties properties, Environment environment, ObjectProvider<UnconsumedQueueCheck> unconsumed,
-            ObjectProvider<ActivityReporter> activity) {
+            DelayQueueProperties properties, Environment environment, ObjectProvider<IntakeGroup> intakes,
+            ObjectProvider<UnconsumedQueueCheck> unconsumed, ObjectProvider<ActivityReporter> activity) {
         return new NodeHeartbeat(nodes.getIfAvailable(() -> NodeRegistry.NONE),
                 NodeHeartbeat.thisProcess(environment.getProperty("spring.application.name", "application")),
-                registry::listeners, System::nanoTime, properties.listener().overdueAfter(), () -> {
+                registry::listeners, new IntakeStatusCache(intakes::stream), System::nanoTime,
+                properties.listener().overdueAfter(), () -> {
                     unconsumed.ifAvailable(UnconsumedQueueCheck::refresh);
                     activity.ifAvailable(ActivityReporter::report);
                 });

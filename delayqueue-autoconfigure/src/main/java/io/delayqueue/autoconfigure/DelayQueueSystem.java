@@ -1,5 +1,6 @@
 package io.delayqueue.autoconfigure;
 
+import java.util.List;
 import java.util.stream.Stream;
 
 import io.delayqueue.admin.DelayQueueInspector;
@@ -50,9 +51,9 @@ public class DelayQueueSystem implements SmartLifecycle, AutoCloseable {
         this.worker = new DelayedListenerLifecycle(store.components(), this.listeners, builder.context(),
                 builder.runtimeSettings(),
                 new NodeHeartbeat(store.nodes(), NodeHeartbeat.thisProcess(builder.application()),
-                        this.listeners::listeners, System::nanoTime, builder.settings().listener().overdueAfter(),
-                        new ActivityReporter(store.activity(), this.listeners::listeners, store.backlogs(),
-                                System::nanoTime)::report));
+                        this.listeners::listeners, List::of, System::nanoTime,
+                        builder.settings().listener().overdueAfter(), new ActivityReporter(store.activity(),
+                                this.listeners::listeners, store.backlogs(), System::nanoTime)::report));
     }
 
     static DelayQueueSystem named(String name, BeanFactory beans) {

@@ -1,5 +1,6 @@
 package io.delayqueue.intake;
 
+import io.delayqueue.admin.NodeStatus.IntakeStatus;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.context.SmartLifecycle;
@@ -17,5 +18,16 @@ public interface Intake extends SmartLifecycle {
      * works, as far as known. Does not block.
      */
     @Nullable IntakeProblem problem();
+
+    /** Returns its status. May block while the client of the broker starts or stops. */
+    default IntakeStatus status() {
+        boolean running = isRunning();
+        IntakeProblem problem = running ? problem() : null;
+        IntakeScheduler scheduler = scheduler();
+        return new IntakeStatus(scheduler.source(), scheduler.queue().value(), running,
+                (problem != null && problem.isLasting()) ? problem.describe() : null,
+                scheduler.count(IntakeOutcome.SCHEDULED), scheduler.count(IntakeOutcome.KEPT),
+                scheduler.count(IntakeOutcome.SKIPPED), scheduler.count(IntakeOutcome.INVALID));
+    }
 
 }

@@ -9,6 +9,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
+import io.delayqueue.admin.NodeStatus.IntakeStatus;
 import io.delayqueue.admin.NodeStatus.ListenerStatus;
 import io.delayqueue.listener.handler.HandlerOutage;
 import io.delayqueue.listener.poll.HandlerMonitor;
@@ -21,7 +22,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reports this node, its listeners and its running handlers to the store, every few
+ * Reports this node, its listeners, intakes and running handlers to the store, every few
  * seconds in one call, and applies what operators want of it. No message depends on it,
  * so failures are only logged at debug level.
  * <p>
@@ -43,6 +44,8 @@ public final class NodeHeartbeat {
 
     private final Supplier<Collection<ListenerContainer>> listeners;
 
+    private final Supplier<List<IntakeStatus>> intakes;
+
     private final LongSupplier nanoTime;
 
     private final Runnable besides;
@@ -61,15 +64,17 @@ public final class NodeHeartbeat {
     /**
      * Creates a heartbeat that has not reported yet.
      * @param listeners returns the listeners of the node, called for each report
+     * @param intakes returns the status of its intakes, called for each report
      * @param overdueAfter duration after which a handler without a timeout is overdue
      * @param besides runs after each report, for other periodic checks; must not block
      */
     public NodeHeartbeat(NodeRegistry registry, NodeStatusCodec.Node node,
-            Supplier<Collection<ListenerContainer>> listeners, LongSupplier nanoTime, Duration overdueAfter,
-            Runnable besides) {
+            Supplier<Collection<ListenerContainer>> listeners, Supplier<List<IntakeStatus>> intakes,
+            LongSupplier nanoTime, Duration overdueAfter, Runnable besides) {
         this.registry = registry;
         this.node = node;
         this.listeners = listeners;
+        this.intakes = intakes;
         this.nanoTime = nanoTime;
         this.overdueAfter = overdueAfter;
         this.besides = besides;
@@ -79,8 +84,8 @@ public final class NodeHeartbeat {
 
     /** Creates a heartbeat that reports nothing. */
     public static NodeHeartbeat none() {
-        return new NodeHeartbeat(NodeRegistry.NONE, new NodeStatusCodec.Node("", "", "", 0, null), List::of, () -> 0,
-                Duration.ofMinutes(1), () -> {
+        return new NodeHeartbeat(NodeRegistry.NONE, new NodeStatusCodec.Node("", "", "", 0, null), List::of, List::of,
+                () -> 0, Duration.ofMinutes(1), () -> {
                 });
     }
 
@@ -156,7 +161,7 @@ public final class NodeHeartbeat {
         List<ListenerStatus> listeners = this.listeners.get().stream().map(NodeHeartbeat::status).toList();
         StoreFutures
             .send(() -> this.registry.report(this.node.id(),
-                    NodeStatusCodec.write(this.node, uptime, listeners, handlers.running())))
+                    NodeStatusCodec.write(this.node, uptime, listeners, handlers.running(), this.intakes.get())))
             .whenComplete((answer, failure) -> {
                 complete(answer, failure);
                 if (failure == null && reconcile(answer, handlers) && again) {

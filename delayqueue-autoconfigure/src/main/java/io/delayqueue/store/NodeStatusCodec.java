@@ -8,6 +8,7 @@ import java.util.Optional;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.admin.ListenerOverride;
 import io.delayqueue.admin.NodeStatus;
+import io.delayqueue.admin.NodeStatus.IntakeStatus;
 import io.delayqueue.admin.NodeStatus.ListenerStatus;
 import io.delayqueue.admin.NodeStatus.QueueStatus;
 import io.delayqueue.admin.NodeStatus.RunningHandler;
@@ -44,7 +45,8 @@ public final class NodeStatusCodec {
      * @param uptime time since its listeners started
      * @param handlers its running handlers, of which as many are written as fit in 4 KiB
      */
-    public static byte[] write(Node node, Duration uptime, List<ListenerStatus> listeners, RunningHandlers handlers) {
+    public static byte[] write(Node node, Duration uptime, List<ListenerStatus> listeners, RunningHandlers handlers,
+            List<IntakeStatus> intakes) {
         ObjectNode json = MAPPER.createObjectNode();
         json.put("application", node.application());
         json.put("host", node.host());
@@ -54,6 +56,8 @@ public final class NodeStatusCodec {
         ArrayNode list = json.putArray("listeners");
         listeners.forEach((listener) -> write(list.addObject(), listener));
         write(json.putObject("handlers"), handlers);
+        ArrayNode reading = json.putArray("intakes");
+        intakes.forEach((intake) -> write(reading.addObject(), intake));
         return MAPPER.writeValueAsBytes(json);
     }
 
@@ -98,6 +102,17 @@ public final class NodeStatusCodec {
         }
     }
 
+    private static void write(ObjectNode entry, IntakeStatus intake) {
+        entry.put("source", intake.source()).put("queue", intake.queue()).put("running", intake.running());
+        if (intake.problem() != null) {
+            entry.put("problem", intake.problem());
+        }
+        entry.put("scheduled", intake.scheduled())
+            .put("kept", intake.kept())
+            .put("skipped", intake.skipped())
+            .put("invalid", intake.invalid());
+    }
+
     static ObjectNode handler(RunningHandler handler) {
         return MAPPER.createObjectNode()
             .put("listener", handler.listener())
@@ -121,11 +136,13 @@ public final class NodeStatusCodec {
             }
             List<ListenerStatus> listeners = new ArrayList<>();
             json.path("listeners").forEach((listener) -> listeners.add(listener(listener)));
+            List<IntakeStatus> intakes = new ArrayList<>();
+            json.path("intakes").forEach((intake) -> intakes.add(intake(intake)));
             String version = text(json, "version");
             long uptime = Math.max(0, Math.min(number(json, "uptime"), MessageLimits.MAX_DURATION.toMillis()));
             return Optional.of(new NodeStatus(report.node(), text(json, "application"), text(json, "host"),
                     number(json, "pid"), version.isEmpty() ? null : version, report.at().minusMillis(uptime),
-                    report.at(), listeners, handlers(json.path("handlers"))));
+                    report.at(), listeners, handlers(json.path("handlers")), intakes));
         }
         catch (JacksonException ex) {
             return Optional.empty();
@@ -148,6 +165,13 @@ public final class NodeStatusCodec {
         String queue = text(json, "queue");
         return new QueueStatus(queue, (int) number(json, "concurrency"), (int) number(json, "configured"),
                 (int) number(json, "free"), WantedStateCodec.override(listener, queue, json.path("override")));
+    }
+
+    private static IntakeStatus intake(JsonNode json) {
+        String problem = text(json, "problem");
+        return new IntakeStatus(text(json, "source"), text(json, "queue"), json.path("running").asBoolean(false),
+                problem.isEmpty() ? null : problem, number(json, "scheduled"), number(json, "kept"),
+                number(json, "skipped"), number(json, "invalid"));
     }
 
     private static RunningHandlers handlers(JsonNode json) {

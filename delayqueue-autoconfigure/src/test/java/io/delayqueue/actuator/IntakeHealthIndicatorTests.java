@@ -53,7 +53,7 @@ class IntakeHealthIndicatorTests {
             .willReturn(new IntakeProblem("Kafka rejects the consumer", Duration.ofSeconds(11)));
         assertThat(health().getStatus()).isEqualTo(Status.DOWN);
         assertThat(health().getDetails()).containsEntry("problems", List
-            .of("Nothing of 'kafka:late' has been scheduled in queue 'orders' for 11 s: Kafka rejects the consumer"));
+            .of("Intake 'kafka:late' of queue 'orders': nothing has been scheduled for 11 s: Kafka rejects the consumer"));
     }
 
 }

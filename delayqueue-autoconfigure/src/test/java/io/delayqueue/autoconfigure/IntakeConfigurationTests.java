@@ -1,14 +1,19 @@
 package io.delayqueue.autoconfigure;
 
+import java.time.Duration;
 import java.util.Map;
 
+import io.delayqueue.DelayedListener;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.UnknownQueueException;
+import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.admin.NodeStatus.IntakeStatus;
 import io.delayqueue.intake.Intake;
 import io.delayqueue.intake.IntakeGroup;
 import io.delayqueue.intake.IntakeProblem;
 import io.delayqueue.template.DelayQueueTemplate;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -22,8 +27,9 @@ import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
-/** Tests that an intake which cannot work, or would never end, fails the start. */
+/** Tests which intakes fail the start, and what operators see of the others. */
 class IntakeConfigurationTests {
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()
@@ -125,6 +131,20 @@ class IntakeConfigurationTests {
             });
     }
 
+    /** The first report of a node precedes the first read of the status. */
+    @Test
+    @Tag("matrix")
+    void aNodeReportsItsIntakes() {
+        this.application.withBean(Orders.class)
+            .withBean(ConsumerFactory.class,
+                    () -> new DefaultKafkaConsumerFactory<>(Map.of("bootstrap.servers", "no-such-host.invalid:9092")))
+            .withPropertyValues("delayqueue.intake.kafka.late.to=orders")
+            .run((context) -> await().atMost(Duration.ofSeconds(30))
+                .untilAsserted(() -> assertThat(context.getBean(DelayQueueInspector.class).nodes()).singleElement()
+                    .satisfies((node) -> assertThat(node.intakes())
+                        .containsExactly(new IntakeStatus("kafka:late", "orders", true, null, 0, 0, 0, 0)))));
+    }
+
     /** Alerts need the meters, and nothing in the application injects them. */
     @Test
     void aLazyApplicationHasTheMetersOfAnIntake() {
@@ -153,6 +173,15 @@ class IntakeConfigurationTests {
                 assertThatExceptionOfType(UnknownQueueException.class)
                     .isThrownBy(() -> template.send("others", "content"));
             });
+    }
+
+    /** Handles messages, so that the node reports. */
+    static class Orders {
+
+        @DelayedListener("orders")
+        void handle(String order) {
+        }
+
     }
 
 }

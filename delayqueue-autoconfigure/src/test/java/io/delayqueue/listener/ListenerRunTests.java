@@ -97,7 +97,7 @@ class ListenerRunTests {
             .willReturn(CompletableFuture.completedFuture(new NodeEntry(true, Instant.EPOCH, new byte[0])));
         given(registry.remove(any())).willReturn(CompletableFuture.completedFuture(null));
         NodeHeartbeat heartbeat = new NodeHeartbeat(registry, new NodeStatusCodec.Node("n", "shop", "host", 1, null),
-                List::of, System::nanoTime, Duration.ofMinutes(1), () -> {
+                List::of, List::of, System::nanoTime, Duration.ofMinutes(1), () -> {
                 });
         ListenerRun earlier = run(heartbeat);
         ListenerRun later = run(heartbeat);

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.admin.ListenerOverride;
+import io.delayqueue.admin.NodeStatus.IntakeStatus;
 import io.delayqueue.admin.NodeStatus.RunningHandlers;
 import io.delayqueue.admin.WantedNodeState;
 import io.delayqueue.fixtures.ManualNanoClock;
@@ -17,8 +18,11 @@ import io.delayqueue.store.NodeStatusCodec;
 import io.delayqueue.store.WantedStateCodec;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.mockito.ArgumentCaptor;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.BDDMockito.willThrow;
 import static org.mockito.Mockito.mock;
@@ -37,6 +41,8 @@ class NodeHeartbeatTests {
     private static final NodeEntry ANSWER = new NodeEntry(true, NOW,
             WantedStateCodec.write(new WantedNodeState(List.of(OVERRIDE), null)));
 
+    private static final IntakeStatus INTAKE = new IntakeStatus("kafka:later", "orders", true, null, 1, 0, 0, 0);
+
     private final NodeRegistry registry = mock();
 
     private final ListenerContainer listener = mock();
@@ -45,7 +51,7 @@ class NodeHeartbeatTests {
 
     private final NodeHeartbeat heartbeat = new NodeHeartbeat(this.registry,
             new NodeStatusCodec.Node("n", "shop", "host", 42, null), () -> List.of(this.listener),
-            new ManualNanoClock(), Duration.ofMinutes(1), () -> {
+            () -> List.of(INTAKE), new ManualNanoClock(), Duration.ofMinutes(1), () -> {
             });
 
     @BeforeEach
@@ -56,6 +62,16 @@ class NodeHeartbeatTests {
         given(this.registry.report(any(), any())).willReturn(CompletableFuture.completedFuture(ANSWER));
         given(this.registry.remove(any())).willReturn(CompletableFuture.completedFuture(null));
         this.heartbeat.begin();
+    }
+
+    @Test
+    void reportsTheIntakesOfTheNode() {
+        this.heartbeat.report(this.handlers);
+
+        ArgumentCaptor<byte[]> content = ArgumentCaptor.captor();
+        verify(this.registry, times(2)).report(eq("n"), content.capture());
+        assertThat(NodeStatusCodec.read(new NodeRegistry.Report("n", content.getValue(), Instant.EPOCH)))
+            .hasValueSatisfying((node) -> assertThat(node.intakes()).containsExactly(INTAKE));
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.util.stream.IntStream;
 
 import io.delayqueue.admin.ListenerOverride;
 import io.delayqueue.admin.NodeStatus;
+import io.delayqueue.admin.NodeStatus.IntakeStatus;
 import io.delayqueue.admin.NodeStatus.ListenerStatus;
 import io.delayqueue.admin.NodeStatus.QueueStatus;
 import io.delayqueue.admin.NodeStatus.RunningHandler;
@@ -25,13 +26,15 @@ class NodeStatusCodecTests {
 
     private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
 
+    private static final IntakeStatus INTAKE = new IntakeStatus("kafka:<b>", "q", true, "<waits>", 5, 1, 2, 3);
+
     private static NodeRegistry.Report report(byte[] content) {
         return new NodeRegistry.Report("n", content, NOW);
     }
 
     private static byte[] write(List<ListenerStatus> listeners, RunningHandlers handlers) {
         return NodeStatusCodec.write(new NodeStatusCodec.Node("n", "shop", "host", 42, "0.1"), Duration.ofMinutes(1),
-                listeners, handlers);
+                listeners, handlers, List.of(INTAKE));
     }
 
     @Test
@@ -42,8 +45,8 @@ class NodeStatusCodecTests {
         RunningHandlers handlers = new RunningHandlers(3, 1,
                 List.of(new RunningHandler("<b>", "q", "1", 1, 2, Duration.ofMinutes(2), true)));
 
-        assertThat(NodeStatusCodec.read(report(write(List.of(listener), handlers)))).contains(
-                new NodeStatus("n", "shop", "host", 42, "0.1", NOW.minusSeconds(60), NOW, List.of(listener), handlers));
+        assertThat(NodeStatusCodec.read(report(write(List.of(listener), handlers)))).contains(new NodeStatus("n",
+                "shop", "host", 42, "0.1", NOW.minusSeconds(60), NOW, List.of(listener), handlers, List.of(INTAKE)));
     }
 
     /**
@@ -61,7 +64,7 @@ class NodeStatusCodecTests {
         List<RunningHandler> read = NodeStatusCodec.read(report(written)).orElseThrow().handlers().longest();
         assertThat(read).isEqualTo(handlers.subList(0, read.size()));
         String json = new String(written, StandardCharsets.UTF_8);
-        int list = json.substring(json.indexOf("\"longest\":") + 10).length() - 2; // "}}"
+        int list = json.indexOf("},\"intakes\":") - json.indexOf("\"longest\":") - 10;
         int entry = (list - 2 - (read.size() - 1)) / read.size();
         assertThat(list).isLessThanOrEqualTo(4_096).isGreaterThan(4_096 - entry - 1);
     }

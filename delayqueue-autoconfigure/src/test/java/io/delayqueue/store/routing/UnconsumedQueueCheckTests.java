@@ -245,7 +245,7 @@ class UnconsumedQueueCheckTests {
             this.searches.incrementAndGet();
             return CompletableFuture.completedFuture(List.of(new NodeRegistry.Report("n",
                     NodeStatusCodec.write(new NodeStatusCodec.Node("n", "shop", "host", 1, null), LONG, this.listeners,
-                            NodeStatus.RunningHandlers.NONE),
+                            NodeStatus.RunningHandlers.NONE, List.of()),
                     NOW)));
         });
         return registry;

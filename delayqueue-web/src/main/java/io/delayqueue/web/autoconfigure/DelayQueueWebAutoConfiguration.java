@@ -6,6 +6,7 @@ import io.delayqueue.admin.NodeOperations;
 import io.delayqueue.admin.MessageHistory;
 import io.delayqueue.autoconfigure.DelayQueueAutoConfiguration;
 import io.delayqueue.autoconfigure.DelayQueueProperties;
+import io.delayqueue.journal.JournalFactory;
 import io.delayqueue.journal.JournalOperations;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.memory.InMemoryMessageStore;
@@ -153,11 +154,12 @@ public final class DelayQueueWebAutoConfiguration {
             Dashboard delayQueueDashboard(DelayQueueWebProperties web, DelayQueueProperties properties,
                     AccessControl access, DelayQueueOperations operations, DelayQueueInspector inspector,
                     ObjectProvider<NodeOperations> nodes, ObjectProvider<MessageHistory> history,
-                    ObjectProvider<JournalOperations> journal, ObjectProvider<DelayedListenerRegistry> listeners,
-                    ObjectProvider<ServerMonitor> server, ObjectProvider<RemoteConsumerQueues> consumed,
-                    ApplicationEventPublisher events) {
+                    ObjectProvider<JournalOperations> journal, ObjectProvider<JournalFactory> journals,
+                    ObjectProvider<DelayedListenerRegistry> listeners, ObjectProvider<ServerMonitor> server,
+                    ObjectProvider<RemoteConsumerQueues> consumed, ApplicationEventPublisher events) {
                 DashboardServices services = new DashboardServices(operations, inspector, nodes.getIfAvailable(),
                         history.getIfAvailable(), journal.getIfAvailable(),
+                        journals.stream().map(JournalFactory::status).findFirst().orElse(null),
                         server.getIfAvailable(() -> ServerMonitor.NONE), listeners::getIfAvailable,
                         consumed.getIfAvailable(ServletConfiguration::noneConsumed), properties.commandTimeout(),
                         web.dashboard().latenessObjective());

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
@@ -21,6 +22,7 @@ import io.delayqueue.admin.NodeStatus;
 import io.delayqueue.admin.NodeStatus.RunningHandler;
 import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.admin.QueueOverviews;
+import io.delayqueue.journal.JournalStatus;
 import io.delayqueue.store.RemoteConsumerQueues;
 import io.delayqueue.store.ServerIssue;
 import io.delayqueue.web.dashboard.Alert.Severity;
@@ -52,14 +54,18 @@ final class AlertEvaluator {
 
     private final RemoteConsumerQueues consumed;
 
+    /** {@code null} without a journal. */
+    private final @Nullable JournalStatus journal;
+
     private final Deque<DeadLetterSample> samples = new ArrayDeque<>();
 
     private @Nullable Moment clock;
 
     private @Nullable Jump jump;
 
-    AlertEvaluator(RemoteConsumerQueues consumed) {
+    AlertEvaluator(RemoteConsumerQueues consumed, @Nullable JournalStatus journal) {
         this.consumed = consumed;
+        this.journal = journal;
     }
 
     /**
@@ -74,12 +80,16 @@ final class AlertEvaluator {
             this.samples.removeFirst();
         }
         List<Alert> alerts = new ArrayList<>(issues.stream().map(ServerAlerts::of).toList());
+        if (this.journal != null) {
+            alerts.addAll(JournalAlerts.of(this.journal));
+        }
         watchClock(moment, !queues.isEmpty());
         if (this.jump != null) {
             alerts.add(jumped(this.jump));
         }
         if (nodes != null) {
             alerts.addAll(overdue(nodes));
+            alerts.addAll(intakes(nodes));
         }
         read.failures().forEach((queue, failure) -> alerts.add(unreadable(queue, failure)));
         Set<String> listened = (nodes != null) ? listened(nodes) : null;
@@ -145,6 +155,22 @@ final class AlertEvaluator {
                     "Open the node on the nodes page: it lists the handlers, and stack frames show where they wait. "
                             + "A timeout of the listener would interrupt them."))
             .toList();
+    }
+
+    /** Finds the intakes that schedule nothing; one of each source. */
+    private static Collection<Alert> intakes(List<NodeStatus> nodes) {
+        Map<String, Alert> alerts = new LinkedHashMap<>();
+        nodes.forEach((node) -> node.intakes()
+            .stream()
+            .filter((intake) -> intake.problem() != null)
+            .forEach((intake) -> alerts.putIfAbsent(intake.source(),
+                    new Alert(Severity.WARNING, "An intake schedules nothing", intake.queue(),
+                            Json.line("Node %s:%d of '%s' reports of '%s': %s.".formatted(node.host(), node.pid(),
+                                    node.application(), intake.source(), intake.problem()), MAX_DETAIL),
+                            "Check that the broker and Redis are running, that this node can reach them, and that its "
+                                    + "users have the permissions. The messages stay in the broker until they are "
+                                    + "scheduled."))));
+        return alerts.values();
     }
 
     /** Returns why a running listener handles nothing, by queue; one for each queue. */

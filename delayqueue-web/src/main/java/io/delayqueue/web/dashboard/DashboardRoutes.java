@@ -66,7 +66,8 @@ final class DashboardRoutes {
         this.inspector = services.inspector();
         this.server = services.server();
         this.overviews = new OverviewCache(services.inspector(), services.server(),
-                new AlertEvaluator(services.consumed()), System::nanoTime, services.commandTimeout());
+                new AlertEvaluator(services.consumed(), services.journalStatus()), System::nanoTime,
+                services.commandTimeout());
         this.throughput = new NodeLatenessReader(services.listeners());
         this.lateness = new LatenessWindow(this.throughput::byQueue, System::nanoTime);
         this.objective = services.latenessObjective();

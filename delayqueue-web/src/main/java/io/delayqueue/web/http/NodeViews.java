@@ -5,6 +5,7 @@ import java.util.Optional;
 import io.delayqueue.admin.HandlerStacks;
 import io.delayqueue.admin.ListenerOverride;
 import io.delayqueue.admin.NodeStatus;
+import io.delayqueue.admin.NodeStatus.IntakeStatus;
 import io.delayqueue.admin.NodeStatus.ListenerStatus;
 import io.delayqueue.admin.NodeStatus.RunningHandler;
 import io.delayqueue.admin.WantedNodeState;
@@ -38,6 +39,8 @@ public final class NodeViews {
             .put("overdue", node.handlers().overdue());
         ArrayNode longest = handlers.putArray("longest");
         node.handlers().longest().forEach((handler) -> longest.add(handler(handler)));
+        ArrayNode intakes = json.putArray("intakes");
+        node.intakes().forEach((intake) -> intakes.add(intake(intake)));
         return json;
     }
 
@@ -74,6 +77,18 @@ public final class NodeViews {
             .put("attempt", handler.attempt())
             .put("runningForMillis", handler.runningFor().toMillis())
             .put("overdue", handler.overdue());
+    }
+
+    private static ObjectNode intake(IntakeStatus intake) {
+        return ApiViews.object()
+            .put("source", intake.source())
+            .put("queue", intake.queue())
+            .put("running", intake.running())
+            .put("problem", intake.problem())
+            .put("scheduled", intake.scheduled())
+            .put("kept", intake.kept())
+            .put("skipped", intake.skipped())
+            .put("invalid", intake.invalid());
     }
 
     public static ObjectNode wanted(WantedNodeState wanted) {

@@ -31,7 +31,7 @@ class MissingNodeOperationsTests {
     private ServerResponse call(HttpMethod method, String path) {
         DelayQueueInspector inspector = mock();
         given(inspector.nodes()).willReturn(List.of(new NodeStatus("n", "shop", "host", 1, null, Instant.EPOCH,
-                Instant.EPOCH, List.of(), RunningHandlers.NONE)));
+                Instant.EPOCH, List.of(), RunningHandlers.NONE, List.of())));
         given(this.request.node()).willReturn("n");
         new NodeRoutes(inspector, null, mock()).addTo(this.routes);
         ApiRoute route = this.routes.all()

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.QueueName;
@@ -14,6 +15,7 @@ import io.delayqueue.admin.NodeStatus.RunningHandler;
 import io.delayqueue.admin.NodeStatus.RunningHandlers;
 import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.admin.QueueOverviews;
+import io.delayqueue.journal.JournalStatus;
 import io.delayqueue.store.RemoteConsumerQueues;
 import io.delayqueue.store.ServerIssue;
 import io.delayqueue.web.dashboard.Alert.Severity;
@@ -24,6 +26,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.mock;
 
 class AlertEvaluatorTests {
 
@@ -33,7 +38,7 @@ class AlertEvaluatorTests {
 
     private final RemoteConsumerQueues consumed = new RemoteConsumerQueues(10, this.now::get);
 
-    private final AlertEvaluator finder = new AlertEvaluator(this.consumed);
+    private final AlertEvaluator finder = new AlertEvaluator(this.consumed, null);
 
     private static QueueOverview queue(@Nullable Duration oldest, long leased, long dead, boolean paused) {
         return new QueueOverview("orders", 1, 10, (oldest != null) ? 5 : 0, 0, leased, 0, dead, null, oldest, paused,
@@ -44,7 +49,7 @@ class AlertEvaluatorTests {
         return new NodeStatus(
                 "n", "shop", "host", 1, null, START, START, List.of(new NodeStatus.ListenerStatus("l",
                         List.of("orders"), 10, 10, running, paused, null, 0, 0, List.of())),
-                NodeStatus.RunningHandlers.NONE);
+                NodeStatus.RunningHandlers.NONE, List.of());
     }
 
     private static Moment after(Duration elapsed, Duration jump) {
@@ -100,7 +105,7 @@ class AlertEvaluatorTests {
     void saysThatMoreHandlersMayBeOverdueThanNodesList() {
         RunningHandler listed = new RunningHandler("l", "orders", "m", 1, 1, Duration.ofMinutes(5), true);
         NodeStatus node = new NodeStatus("n", "shop", "host", 1, null, START, START, List.of(),
-                new RunningHandlers(400, 400, List.of(listed, listed)));
+                new RunningHandlers(400, 400, List.of(listed, listed)), List.of());
 
         assertThat(find(queue(null, 400, 0, false), node, hanging("two", 90, true))).singleElement()
             .satisfies((alert) -> assertThat(alert.detail()).startsWith("Overdue handlers: at least 3, the longest"));
@@ -110,16 +115,18 @@ class AlertEvaluatorTests {
         RunningHandler handler = new RunningHandler("l", "orders", "m-" + host, 1, 1, Duration.ofSeconds(seconds),
                 overdue);
         return new NodeStatus(host, "shop", host, 1, null, START, START, List.of(),
-                new RunningHandlers(1, overdue ? 1 : 0, List.of(handler)));
+                new RunningHandlers(1, overdue ? 1 : 0, List.of(handler)), List.of());
     }
 
     @Test
     void aListenerThatIsPausedByAnOverrideIsNoConsumer() {
         ListenerOverride pause = new ListenerOverride("l", "orders", null, true, "alice", START, START.plusSeconds(60));
-        NodeStatus paused = new NodeStatus("n", "shop", "host", 1, null, START, START, List
-            .of(new NodeStatus.ListenerStatus("l", List.of("other", "orders"), 10, 10, true, false, null, 0, 0,
-                    List.of(new QueueStatus("other", 10, 10, 5, null), new QueueStatus("orders", 10, 10, 5, pause)))),
-                RunningHandlers.NONE);
+        NodeStatus paused = new NodeStatus(
+                "n", "shop", "host", 1, null, START, START, List.of(
+                        new NodeStatus.ListenerStatus("l", List.of("other", "orders"), 10, 10, true, false, null, 0, 0,
+                                List.of(new QueueStatus("other", 10, 10, 5, null),
+                                        new QueueStatus("orders", 10, 10, 5, pause)))),
+                RunningHandlers.NONE, List.of());
 
         assertThat(find(queue(Duration.ofSeconds(11), 0, 0, false), paused)).extracting(Alert::title)
             .containsExactly("The queue has no consumer");
@@ -131,7 +138,7 @@ class AlertEvaluatorTests {
         NodeStatus waiting = new NodeStatus("n", "shop", "host", 1, null, START, START,
                 List.of(new NodeStatus.ListenerStatus("forward.orders", List.of("orders"), 10, 10, true, false,
                         "Messages of queue 'orders' cannot be forwarded to 'kafka:orders' for 2 min", 0, 0, List.of())),
-                NodeStatus.RunningHandlers.NONE);
+                NodeStatus.RunningHandlers.NONE, List.of());
 
         assertThat(find(queue(Duration.ofMinutes(2), 0, 0, false), waiting)).singleElement().satisfies((alert) -> {
             assertThat(alert.severity()).isEqualTo(Severity.ERROR);
@@ -144,6 +151,48 @@ class AlertEvaluatorTests {
             .containsExactly(Severity.WARNING);
         assertThat(find(queue(Duration.ofMinutes(2), 0, 0, true), waiting)).extracting(Alert::title)
             .containsExactly("The queue is paused");
+    }
+
+    /** Its messages wait in the broker, so the counts of the queue do not show them. */
+    @Test
+    void alertsOfAnIntakeThatSchedulesNothing() {
+        NodeStatus.IntakeStatus works = new NodeStatus.IntakeStatus("kafka:later", "orders", true, null, 7, 0, 0, 0);
+        NodeStatus.IntakeStatus fails = new NodeStatus.IntakeStatus("kafka:later", "orders", true,
+                "nothing has been scheduled for 2 min: Kafka rejects the consumer", 7, 0, 0, 0);
+        assertThat(find(queue(null, 0, 0, false), reading("one", works))).isEmpty();
+
+        assertThat(
+                find(queue(null, 0, 0, false), reading("one", works), reading("two", fails), reading("three", fails)))
+            .singleElement()
+            .satisfies((alert) -> {
+                assertThat(alert.severity()).isEqualTo(Severity.WARNING);
+                assertThat(alert.title()).isEqualTo("An intake schedules nothing");
+                assertThat(alert.queue()).isEqualTo("orders");
+                assertThat(alert.detail()).isEqualTo("Node two:1 of 'shop' reports of 'kafka:later': nothing has been "
+                        + "scheduled for 2 min: Kafka rejects the consumer.");
+            });
+    }
+
+    /** Requests wait in the database meanwhile, where no page of a queue shows them. */
+    @Test
+    void alertsOfTheProblemsOfTheJournal() {
+        JournalStatus journal = mock();
+        AlertEvaluator evaluator = new AlertEvaluator(this.consumed, journal);
+        given(journal.problems()).willReturn(List.of("Rows have not been compared with Redis for 2 min"));
+        given(journal.restoring()).willReturn(Set.of("orders"));
+
+        List<Alert> alerts = evaluator.find(new QueueOverviews(List.of(queue(null, 0, 0, false)), Map.of()), List.of(),
+                List.of(), after(Duration.ZERO, Duration.ZERO));
+
+        assertThat(alerts).extracting(Alert::severity, Alert::title, Alert::queue)
+            .containsExactly(tuple(Severity.ERROR, "The journal needs attention", null),
+                    tuple(Severity.INFO, "The queue is compared with its journal", "orders"));
+        assertThat(alerts.get(0).detail()).contains("have not been compared with Redis for 2 min.");
+    }
+
+    private static NodeStatus reading(String host, NodeStatus.IntakeStatus intake) {
+        return new NodeStatus(host, "shop", host, 1, null, START, START, List.of(), RunningHandlers.NONE,
+                List.of(intake));
     }
 
     @Test

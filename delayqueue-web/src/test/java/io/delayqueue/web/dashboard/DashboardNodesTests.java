@@ -13,6 +13,7 @@ import io.delayqueue.admin.DelayQueueInspector;
 import io.delayqueue.admin.NodeOperations;
 import io.delayqueue.admin.NodeOperations.OverrideRequest;
 import io.delayqueue.admin.NodeStatus;
+import io.delayqueue.admin.NodeStatus.IntakeStatus;
 import io.delayqueue.admin.NodeStatus.ListenerStatus;
 import io.delayqueue.admin.NodeStatus.QueueStatus;
 import io.delayqueue.admin.NodeStatus.RunningHandler;
@@ -219,6 +220,32 @@ class DashboardNodesTests {
             .get(0);
     }
 
+    /**
+     * The messages of an intake that fails wait in the broker, where no page of a queue
+     * shows them.
+     */
+    @Test
+    void showsWhatANodeReadsFromBrokersAndWhyItSchedulesNothing() {
+        reportOthers();
+        open("#/nodes/other");
+        browser.awaitText("Intakes");
+
+        List<String> rows = browser.driver()
+            .findElements(By.cssSelector("section[aria-labelledby=intakes] tbody tr"))
+            .stream()
+            .map(WebElement::getText)
+            .toList();
+        assertThat(rows).hasSize(2);
+        assertThat(rows.get(0)).contains("kafka:order-events-later", "order-timeout", "running", "48,112", "17");
+        assertThat(rows.get(1)).contains("rabbit:reminders-later", "schedules nothing",
+                "for 2 min: the connection was");
+
+        reportOthers();
+        open("#/alerts");
+        browser.awaitText("An intake schedules nothing");
+        assertThat(browser.text()).contains("of 'rabbit:reminders-later'").doesNotContain("of 'kafka:order");
+    }
+
     @Test
     void explainsANodeThatIsGone() {
         open("#/nodes/gone");
@@ -295,13 +322,16 @@ class DashboardNodesTests {
                 48_112, 3, List.of(new QueueStatus("order-timeout", 10, 10, 7, null)));
         RunningHandler handler = new RunningHandler("cancelUnpaid", "order-timeout", "order-48113", 1, 1,
                 Duration.ofMillis(420), false);
-        nodes.report("other",
-                NodeStatusCodec.write(new NodeStatusCodec.Node("other", "shop", "shop-7d9f-2", 1, "0.1.0"),
-                        Duration.ofHours(31), List.of(orders), new RunningHandlers(3, 0, List.of(handler))));
+        nodes
+            .report("other", NodeStatusCodec.write(new NodeStatusCodec.Node("other", "shop", "shop-7d9f-2", 1, "0.1.0"),
+                    Duration.ofHours(31), List.of(orders), new RunningHandlers(3, 0, List.of(handler)),
+                    List.of(new IntakeStatus("kafka:order-events-later", "order-timeout", true, null, 48_112, 2, 17, 0),
+                            new IntakeStatus("rabbit:reminders-later", "reminders", true,
+                                    "nothing has been scheduled for 2 min: the connection was refused", 31, 0, 0, 1))));
         ListenerStatus old = new ListenerStatus("mail", List.of("reminders", "newsletters"), 5, 10, true, true, null, 0,
                 0, List.of());
         nodes.report("old", NodeStatusCodec.write(new NodeStatusCodec.Node("old", "mailer", "mailer-0", 1, "0.0.9"),
-                Duration.ofDays(4), List.of(old), RunningHandlers.NONE));
+                Duration.ofDays(4), List.of(old), RunningHandlers.NONE, List.of()));
     }
 
     /** Has a listener whose handlers hang. */

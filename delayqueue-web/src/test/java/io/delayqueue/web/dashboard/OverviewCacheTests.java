@@ -57,7 +57,8 @@ class OverviewCacheTests {
     private final ExecutorService threads = Executors.newFixedThreadPool(CALLERS);
 
     private final OverviewCache cache = new OverviewCache(this.inspector, this.server,
-            new AlertEvaluator(new RemoteConsumerQueues(0, this.clock::get)), this.clock::get, Duration.ofSeconds(30));
+            new AlertEvaluator(new RemoteConsumerQueues(0, this.clock::get), null), this.clock::get,
+            Duration.ofSeconds(30));
 
     @BeforeEach
     void answer() {
@@ -145,7 +146,7 @@ class OverviewCacheTests {
             return new QueuePage(List.of("orders"), null);
         }).given(this.inspector).queues(any(), anyInt());
         OverviewCache hurried = new OverviewCache(this.inspector, this.server,
-                new AlertEvaluator(new RemoteConsumerQueues(0, this.clock::get)), this.clock::get,
+                new AlertEvaluator(new RemoteConsumerQueues(0, this.clock::get), null), this.clock::get,
                 Duration.ofMillis(50));
 
         for (int i = 0; i < 2; i++) {

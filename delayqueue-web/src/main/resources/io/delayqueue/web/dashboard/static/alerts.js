@@ -14,6 +14,8 @@ const SEVERAL = {
   'The queue has no consumer': 'have no consumer',
   'The queue is behind': 'are behind',
   'The queue waits for another system': 'wait for another system',
+  'An intake schedules nothing': 'have intakes that schedule nothing',
+  'The queue is compared with its journal': 'are compared with their journals',
   'The queue is paused': 'are paused',
   'The queue cannot be read': 'cannot be read',
   'The queue has dead letters': 'have dead letters',

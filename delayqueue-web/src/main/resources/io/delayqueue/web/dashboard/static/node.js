@@ -1,4 +1,4 @@
-// Shows one node: its listeners with their overrides, its handlers, and their stack frames.
+// Shows one node: its listeners with their overrides, its handlers with their stack frames, and its intakes.
 
 import { html, nothing } from './lib/lit-html.js';
 import { count, countdown, named } from './format.js';
@@ -75,6 +75,25 @@ function handlers(node) {
     ${total > longest.length ? html`<p class="note">${count(longest.length)} of ${count(total)} running handlers, as of the last report.</p>` : nothing}`}</section>`;
 }
 
+function intakeState(intake) {
+  return !intake.running ? html`<span class="tag">stopped</span>`
+    : intake.problem ? html`<span class="tag warning">schedules nothing</span> <span class="soft">${intake.problem}</span>`
+    : html`<span class="tag ok">running</span>`;
+}
+
+function intakes(node) {
+  return node.intakes.length === 0 ? nothing : html`<section aria-labelledby="intakes"><h2 id="intakes">Intakes</h2>
+    <div class="scroll" tabindex="0" role="group" aria-labelledby="intakes"><table><caption class="unseen">What this node reads from brokers</caption>
+      <thead><tr>${['Source', 'Queue', 'State'].map((text) => html`<th scope="col">${text}</th>`)}${['Scheduled', 'Kept', 'Skipped', 'Invalid'].map((text) => html`<th scope="col" class="number">${text}</th>`)}</tr></thead>
+      <tbody>${node.intakes.map((intake) => html`<tr>
+        <th scope="row">${name(intake.source)}</th>
+        <td data-label="Queue"><a href=${link('queues', intake.queue)}>${name(intake.queue)}</a></td>
+        <td class="whole" data-label="State">${intakeState(intake)}</td>
+        ${['Scheduled', 'Kept', 'Skipped', 'Invalid'].map((text) => html`<td class="number" data-label=${text}>${count(intake[text.toLowerCase()])}</td>`)}
+      </tr>`)}</tbody></table></div>
+    <p class="note">Counts since the process started. A message is kept if the queue holds one of its id, and skipped if it has no header for a delay.</p></section>`;
+}
+
 export function nodePage() {
   const { node, stacks, gone } = state.page;
   const head = (text) => html`${trail(html`<a href="#/nodes">Nodes</a>`, [node ? processName(node) : 'Node', link('nodes', state.route.node)])}${title(text)}`;
@@ -95,5 +114,6 @@ export function nodePage() {
     </dl>
     ${listeners(node)}
     ${handlers(node)}
+    ${intakes(node)}
     ${stacksSection(node, stacks)}`;
 }
