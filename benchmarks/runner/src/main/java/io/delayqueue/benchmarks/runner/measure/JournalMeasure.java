@@ -22,7 +22,8 @@ final class JournalMeasure implements Measure {
 
     private static final int RATE = 4;
 
-    private static final Duration WARM_UP_LIMIT = Duration.ofSeconds(20);
+    /** With a journal, the JVM compiles for about a minute. */
+    private static final Duration WARM_UP_LIMIT = Duration.ofSeconds(60);
 
     /** Without the history of messages. */
     private static final Variant LEDGER_ALONE = Variant.journal("ledger")
