@@ -22,6 +22,11 @@ final class JournalMeasure implements Measure {
 
     private static final int RATE = 4;
 
+    /** About how long a cell takes. */
+    private static final int SECONDS = 12;
+
+    private static final int CALIBRATIONS = 3;
+
     /** With a journal, the JVM compiles for about a minute. */
     private static final Duration WARM_UP_LIMIT = Duration.ofSeconds(60);
 
@@ -81,10 +86,11 @@ final class JournalMeasure implements Measure {
     }
 
     private static void throughput(Round round, Stage stage, Database.Kind kind, Database database) {
-        int count = round.variant().equals(Variant.NAMASTACK) ? round.mode().pick(20, 20, 100)
-                : round.mode().pick(200, 3000, 20_000);
-        int burst = round.variant().equals(Variant.NAMASTACK) ? count / 4 : count;
-        round.warmUp(stage, () -> send(stage, burst), WARM_UP_LIMIT);
+        boolean slow = round.variant().equals(Variant.NAMASTACK);
+        int least = slow ? round.mode().pick(20, 20, 100) : round.mode().pick(200, 3000, 20_000);
+        int first = slow ? least / 4 : least;
+        int count = Math.max(least, (int) (rate(stage, first) * round.mode().pick(0, 0, SECONDS)));
+        round.warmUp(stage, () -> send(stage, slow ? first : count / 2), WARM_UP_LIMIT);
         stage.call("expect count=%d", count);
         double databaseMicros = database.cpuMicros();
         Meter meter = Meter.start(stage);
@@ -98,6 +104,19 @@ final class JournalMeasure implements Measure {
         Figures figures = new Figures().with(Figure.PER_SECOND, handled / ((until - start) / 1e9)).with(usage, handled);
         record(round, new Round.Scenario(kind.title(), kind.ordinal()), figures, findings, usage,
                 databaseMicros / handled);
+    }
+
+    /**
+     * Returns how many messages are handled in a second, after the worst of the
+     * compilation.
+     */
+    private static double rate(Stage stage, int count) {
+        long start = System.nanoTime();
+        for (int i = 0; i < CALIBRATIONS; i++) {
+            start = System.nanoTime();
+            send(stage, count);
+        }
+        return count * 1e9 / (System.nanoTime() - start);
     }
 
     private static void latency(Round round, Stage stage, Database.Kind kind, Database database) {
