@@ -104,7 +104,8 @@ public final class ContenderProcess implements AutoCloseable {
                 answer = this.answers.readLine();
             }
             if (answer == null || !answer.startsWith("ok")) {
-                throw new IllegalStateException("'%s' failed: %s; see %s".formatted(request, answer, this.log));
+                throw new IllegalStateException(
+                        "'%s' failed: %s; see %s".formatted(request, answer, this.log.getFileName()));
             }
             return Reply.parse(answer);
         }
