@@ -15,7 +15,10 @@ import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.fixtures.redis.TcpProxy;
 import io.delayqueue.journal.JournalFactory;
+import io.delayqueue.journal.JournalOperations;
 import io.delayqueue.journal.JournalStatus;
+import io.delayqueue.journal.RestorePlan;
+import io.delayqueue.journal.RestoreRefusedException;
 import io.delayqueue.template.DelayQueueTemplate;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -232,6 +235,12 @@ class JournalStatusTests {
             .isThrownBy(() -> this.queue.send(ORDERS, "1", "later", LATER));
         assertThat(health().getDetails().get("problems").toString())
             .contains("[orders] belong to the journal of another");
+        // This database has no row of the queue, which must not look like a complete
+        // restore.
+        assertThatExceptionOfType(RestoreRefusedException.class)
+            .isThrownBy(() -> this.context.getBean(JournalOperations.class)
+                .restore(RestorePlan.all().queue(ORDERS).asDryRun(), null))
+            .withMessageContaining("belongs to the journal of another database");
         assertThat(redis.commands().get("dq:{" + ORDERS + "}:journal")).isEqualTo("another 7 1");
     }
 
