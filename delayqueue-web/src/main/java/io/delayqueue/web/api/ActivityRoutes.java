@@ -17,7 +17,7 @@ import tools.jackson.databind.node.ObjectNode;
 import org.springframework.http.HttpMethod;
 import org.springframework.web.servlet.function.ServerResponse;
 
-/** Returns what all nodes did within the last three hours, by minute. */
+/** Returns the counts of all nodes for the last three hours, by minute. */
 public final class ActivityRoutes {
 
     private final DelayQueueInspector inspector;

@@ -1,4 +1,4 @@
-// Plots what all nodes did within the last three hours, by minute, as Redis has recorded it.
+// Plots the counts of all nodes for the last three hours, by minute, as Redis has recorded it.
 
 import { html, nothing } from './lib/lit-html.js';
 import { count, duration, plural } from './format.js';
