@@ -5,9 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds a page of the dead deadLetters of a queue.
+ * Holds a page of the dead letters of a queue.
  *
- * @param deadLetters the dead deadLetters, the most recently dead-lettered first
+ * @param deadLetters the dead letters, the most recently dead-lettered first
  * @param nextCursor the cursor of the next page; {@code null} if this is the last one
  * @see DeadLetterOperations
  */
