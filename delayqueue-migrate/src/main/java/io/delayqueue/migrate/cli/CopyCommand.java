@@ -6,8 +6,8 @@ import io.delayqueue.migrate.engine.Migration;
 import io.delayqueue.migrate.engine.Migration.QueueMoves;
 import picocli.CommandLine.Command;
 
-/** Moves what waits in the source, and ends. */
-@Command(name = "copy", description = "Moves what waits in the source, and ends.")
+/** Moves the waiting messages of the source, and ends. */
+@Command(name = "copy", description = "Moves the waiting messages of the source, and ends.")
 final class CopyCommand extends MoveCommand {
 
     @Override

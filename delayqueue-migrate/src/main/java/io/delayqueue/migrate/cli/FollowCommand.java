@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 import org.springframework.boot.convert.DurationStyle;
 
 /** Moves the waiting messages, and those that old producers still add. */
-@Command(name = "follow", description = "Moves what waits in the source and what old producers still add, until it is "
+@Command(name = "follow", description = "Moves waiting messages, and new ones from old producers, until it is "
         + "stopped by Ctrl-C or SIGTERM.")
 final class FollowCommand extends MoveCommand {
 

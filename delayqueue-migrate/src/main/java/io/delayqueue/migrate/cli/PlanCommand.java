@@ -14,8 +14,8 @@ import io.delayqueue.migrate.engine.PayloadDecoders;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Counts what waits, and reads samples. */
-@Command(name = "plan", description = "Counts what waits in the source and reads samples. Changes nothing.")
+/** Counts the waiting messages, and reads samples. */
+@Command(name = "plan", description = "Counts the waiting messages of the source and reads samples. Changes nothing.")
 final class PlanCommand extends StepCommand {
 
     /** Places of a queue at which ten entries are read. */

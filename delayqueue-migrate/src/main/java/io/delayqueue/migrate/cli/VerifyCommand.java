@@ -30,7 +30,7 @@ final class VerifyCommand extends StepCommand {
     private final TargetArguments targetArguments = new TargetArguments();
 
     @Option(names = "--check", paramLabel = "NUMBER", defaultValue = "0",
-            description = "also look up so many of the sent messages of each queue, of those that are not due yet, and "
+            description = "also check this number of the sent messages of each queue, of those that are not due yet, and "
                     + "of the schedules; 0, the default, for none")
     private long check;
 

@@ -37,7 +37,7 @@ abstract class JdbcSource implements MigrationSource {
     /** Returns the queues that hold entries. */
     abstract List<String> queues(Connection connection) throws SQLException;
 
-    /** Returns what waits in a queue. */
+    /** Returns the waiting entries of a queue. */
     abstract TakenRows.Waiting waiting(Connection connection, String queue) throws SQLException;
 
     /** Removes entries from the source, and returns them. */
