@@ -22,8 +22,8 @@ public final class BatchSendException extends DelayQueueException {
 
     public BatchSendException(List<SendResult> stored, List<DelayedMessage> notStored, List<DelayedMessage> unknown,
             Throwable cause) {
-        super("Of %d messages %d are stored, %d are not, and of %d it is not known: %s".formatted(
-                stored.size() + notStored.size() + unknown.size(), stored.size(), notStored.size(), unknown.size(),
+        super("%d of %d messages are stored, %d are not stored, and the outcome of %d is unknown: %s".formatted(
+                stored.size(), stored.size() + notStored.size() + unknown.size(), notStored.size(), unknown.size(),
                 cause.getMessage()), (stored.isEmpty() && unknown.isEmpty()) ? Effect.NONE : Effect.UNKNOWN, cause);
         this.stored = List.copyOf(stored);
         this.notStored = List.copyOf(notStored);

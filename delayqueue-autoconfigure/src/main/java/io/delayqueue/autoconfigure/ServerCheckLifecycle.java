@@ -47,8 +47,8 @@ final class ServerCheckLifecycle implements SmartLifecycle {
     public void start() {
         this.running = true;
         if (!this.check.run(this.limit)) {
-            logger.warn("Redis is not reachable, or cannot be written to, at the moment; the application starts all "
-                    + "the same. Messages cannot be sent until it is, and listeners begin by themselves then");
+            logger.warn("Redis is not reachable, or cannot be written to, at the moment; the application starts "
+                    + "anyway. Messages cannot be sent until it is, and listeners begin by themselves then");
             ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor((task) -> {
                 Thread thread = new Thread(task, "delayqueue-server-check");
                 thread.setDaemon(true);

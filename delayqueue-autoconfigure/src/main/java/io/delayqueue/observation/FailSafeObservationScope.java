@@ -36,7 +36,7 @@ final class FailSafeObservationScope implements AutoCloseable {
             return observation.openScope();
         }
         catch (RuntimeException ex) {
-            logger.warn("The scope of an observation could not be opened; what it is about goes on", ex);
+            logger.warn("The scope of an observation could not be opened; the observed operation continues", ex);
             Observation.Scope half = this.registry.getCurrentObservationScope();
             if (half != this.before) {
                 close(half);
@@ -58,7 +58,7 @@ final class FailSafeObservationScope implements AutoCloseable {
             opened.close();
         }
         catch (RuntimeException ex) {
-            logger.warn("The scope of an observation could not be closed; what it is about goes on", ex);
+            logger.warn("The scope of an observation could not be closed; the observed operation continues", ex);
             this.registry.setCurrentObservationScope(this.before);
         }
     }

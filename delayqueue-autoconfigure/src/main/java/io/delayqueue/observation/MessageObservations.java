@@ -174,7 +174,7 @@ public final class MessageObservations {
             return made.get().start();
         }
         catch (RuntimeException ex) {
-            logger.warn("An observation could not be started; what it is about goes on without", ex);
+            logger.warn("An observation could not be started; the observed operation continues without it", ex);
             return Observation.NOOP;
         }
     }

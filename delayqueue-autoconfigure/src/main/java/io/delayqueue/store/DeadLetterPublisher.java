@@ -67,7 +67,7 @@ public final class DeadLetterPublisher {
         }
         catch (RuntimeException ex) {
             log(() -> logger.warn(
-                    "A listener of DeadLetterEvent failed for message '{}' of queue '{}', which stays dead", event.id(),
+                    "A listener of DeadLetterEvent failed for message '{}' of queue '{}', which remains a dead letter", event.id(),
                     event.queue(), ex));
         }
     }

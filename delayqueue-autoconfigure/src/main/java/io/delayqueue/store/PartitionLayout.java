@@ -92,7 +92,7 @@ public record PartitionLayout(int version, List<Integer> counts, boolean complet
         Matcher matcher = FORM.matcher(text);
         if (!matcher.matches()) {
             throw new IllegalArgumentException(
-                    "What is recorded, %d characters, is no record of partitions such as '3|1,4'"
+                    "The stored layout (%d characters) is invalid, expected for example '3|1,4'"
                         .formatted(text.length()));
         }
         return new PartitionLayout(Integer.parseInt(matcher.group(1)),

@@ -86,7 +86,7 @@ final class OutageAwareReader {
     private static DelayQueueException causeOf(String thing, Throwable failure) {
         RuntimeException cause = BlockingStoreCalls.unwrap(failure, "read");
         return (cause instanceof DelayQueueException known) ? known : new StoreRefusedException(
-                "What is stored of %s cannot be read: %s".formatted(thing, cause.getMessage()), cause);
+                "Cannot read the stored data of %s: %s".formatted(thing, cause.getMessage()), cause);
     }
 
     private void record(String thing, @Nullable DelayQueueException failure) {

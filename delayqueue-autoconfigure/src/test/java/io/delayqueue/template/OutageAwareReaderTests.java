@@ -157,7 +157,7 @@ class OutageAwareReaderTests {
             .withThrowableThat()
             .havingCause()
             .isInstanceOf(StoreRefusedException.class)
-            .withMessage("What is stored of queue 'b' cannot be read: no record");
+            .withMessage("Cannot read the stored data of queue 'b': no record");
     }
 
 }

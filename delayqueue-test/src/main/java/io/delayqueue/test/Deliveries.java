@@ -37,7 +37,7 @@ public record Deliveries(List<TestDelivery> all) implements AssertProvider<Deliv
         return count(DeliveryOutcome.DEAD);
     }
 
-    /** Returns the number of deliveries that were given back. */
+    /** Returns the number of deliveries that were released. */
     public int released() {
         return count(DeliveryOutcome.RELEASED);
     }

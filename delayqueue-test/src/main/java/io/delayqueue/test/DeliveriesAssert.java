@@ -30,7 +30,7 @@ public final class DeliveriesAssert extends AbstractAssert<DeliveriesAssert, Del
         return has(DeliveryOutcome.DEAD, count);
     }
 
-    /** Asserts how many deliveries were given back. */
+    /** Asserts how many deliveries were released. */
     public DeliveriesAssert hasReleased(int count) {
         return has(DeliveryOutcome.RELEASED, count);
     }

@@ -16,7 +16,7 @@ public enum DeliveryOutcome {
     /** The message became a dead letter. */
     DEAD,
 
-    /** The message was given back, and no attempt was counted. */
+    /** The message was released, and no attempt was counted. */
     RELEASED,
 
     /** The message was past its time to live, and its handler was not called. */

@@ -221,7 +221,7 @@ final class DeliveryProcessor {
             stage.toCompletableFuture().cancel(true);
         }
         catch (UnsupportedOperationException ex) {
-            logger.debug("The future of a handler cannot be cancelled; it goes on without a lease");
+            logger.debug("The future of a handler cannot be cancelled; the handler continues without a lease");
         }
     }
 

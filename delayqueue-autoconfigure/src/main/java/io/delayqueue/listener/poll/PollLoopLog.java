@@ -86,13 +86,13 @@ final class PollLoopLog {
         }
         else if (failure instanceof RejectedExecutionException) {
             this.context.log(() -> logger.warn(
-                    "The executor rejects the handlers of listener '{}' on queue '{}'; the messages are given back, "
+                    "The executor rejects the handlers of listener '{}' on queue '{}'; the messages are released, "
                             + "and claimed again by this node or another: {}",
                     this.binding.listenerId(), this.binding.queue(), failure.toString()));
         }
         else {
             this.context.log(() -> logger.error(
-                    "No thread for the handlers of listener '{}' on queue '{}'; its messages are given back",
+                    "No thread for the handlers of listener '{}' on queue '{}'; its messages are released",
                     this.binding.listenerId(), this.binding.queue(), failure));
         }
     }

@@ -87,7 +87,7 @@ final class InvariantChecks {
             add(Kind.UNSCHEDULED_MESSAGE, state.id(),
                     "the message is stored, but waits nowhere and is not leased: "
                             + "it will never be handled, and find shows it as due in 1970",
-                    "send it again under its id, as a new message; or give it a place"
+                    "send it again under its id, as a new message; or schedule it"
                             + ((state.details() != null) ? "" : ", due now, as nothing else is known"),
                     scheduling(state));
         }
@@ -309,7 +309,7 @@ final class InvariantChecks {
             .formatted(shown(state.id()));
         if (state.stored() && own) {
             add(Kind.GROUP_HEAD_MISSING, group, problem + ": the messages that wait in the group are never handled",
-                    "give it a place in its lane", state.waitsInGroup() ? promotion(state) : List.of());
+                    "add it to its lane", state.waitsInGroup() ? promotion(state) : List.of());
         }
         else {
             add(Kind.GROUP_HEAD_MISSING, group, problem
@@ -368,7 +368,7 @@ final class InvariantChecks {
         }
         else if (!there && died != null) {
             add(Kind.INCOMPLETE_DEAD_LETTER, deadLetter,
-                    "the dead letter is in no list: it is neither shown nor purged", "list it by the time of its death",
+                    "the dead letter is in no list: it is neither shown nor purged", "list it by the time at which it was dead-lettered",
                     List.of(this.keys.command("ZADD", KeyKind.DEAD_ORDER, died.toString(), deadLetter)));
         }
         else if (!there) {

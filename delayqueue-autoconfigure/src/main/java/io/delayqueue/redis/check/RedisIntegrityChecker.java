@@ -191,11 +191,11 @@ public final class RedisIntegrityChecker implements DelayQueueIntegrityChecker {
         String mark = text(survey.get(3));
         List<String> removal = List.of(keys.command("DEL", KeyKind.WAKE));
         if (!mark.isEmpty() && typeOf(KeyKind.MESSAGES, survey).equals("none")) {
-            checks.add(Kind.WAKE_MARK, null, "there is a wake mark, and no message that it is of",
-                    "remove it; it goes by itself if it has a time to live", removal);
+            checks.add(Kind.WAKE_MARK, null, "there is a wake mark without a message",
+                    "remove it; it expires if it has a time to live", removal);
         }
         else if (!mark.isEmpty() && (number(survey.get(4)) < 0 || !mark.matches("\\d+"))) {
-            checks.add(Kind.WAKE_MARK, null, "the wake mark stays for ever or is no time: sends may wake no worker",
+            checks.add(Kind.WAKE_MARK, null, "the wake mark has no expiry or is no time: sends may wake no worker",
                     "remove it", removal);
         }
         return checks.findings();

@@ -195,7 +195,7 @@ final class BlockingWakeUpConnection implements WakeUpConnection, SubscriptionHe
     private void failed(Throwable failure) {
         if (!isClosed() && !this.away) {
             this.away = true;
-            logger.warn("Cannot subscribe to {}; trying again every {}, meanwhile messages are found by the safety "
+            logger.warn("Cannot subscribe to {}; retrying every {}, meanwhile messages are found by the safety "
                     + "poll: {}", this.wanted.keySet(), Texts.span(RETRY), failure.toString());
         }
     }

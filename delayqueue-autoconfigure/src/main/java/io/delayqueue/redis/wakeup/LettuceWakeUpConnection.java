@@ -253,7 +253,7 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
         if (!this.closed && !this.away) {
             this.away = true;
             Throwable cause = (failure != null) ? StoreFailures.unwrap(failure) : null;
-            logger.warn("Cannot subscribe to all wake-ups; trying again, meanwhile the safety poll finds the messages "
+            logger.warn("Cannot subscribe to all wake-ups; retrying, meanwhile the safety poll finds the messages "
                     + "that are not announced: {}", String.valueOf(cause));
         }
     }

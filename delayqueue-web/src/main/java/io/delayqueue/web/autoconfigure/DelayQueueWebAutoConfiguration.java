@@ -221,7 +221,7 @@ public final class DelayQueueWebAutoConfiguration {
 
         ReactiveConfiguration() {
             logger.warn(
-                    "What the delay queue serves over HTTP stays off: it needs a servlet application, and this one is "
+                    "The HTTP API and the dashboard are disabled: they need a servlet application, and this one is "
                             + "reactive (delayqueue.web.api.enabled or delayqueue.web.dashboard.enabled is set)");
         }
 

@@ -79,7 +79,7 @@ public final class ClaimResponseWriter implements DeferredResultProcessingInterc
 
     private void write(Responses.Write write, Consumer<Outcome> outcomes) throws IOException {
         if (this.decided.get()) {
-            throw new IOException("The request has ended, and its messages are given back");
+            throw new IOException("The request has ended, and its messages are released");
         }
         try {
             write.run();
