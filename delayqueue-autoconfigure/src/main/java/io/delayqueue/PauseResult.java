@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
  * Holds the result of {@link DelayQueueOperations#pause(String)}.
  *
  * @param queue the queue
- * @param wasPaused whether it was already paused; the end of that pause is replaced
+ * @param alreadyPaused whether it was already paused; the end of that pause is replaced
  * @param until when the pause ends by itself, on the store's clock; {@code null} if it
  * lasts until the queue is resumed
  * @see DelayQueueOperations#pause(String)
  */
-public record PauseResult(String queue, boolean wasPaused, @Nullable Instant until) {
+public record PauseResult(String queue, boolean alreadyPaused, @Nullable Instant until) {
 }

@@ -123,7 +123,7 @@ class DelayQueueEndpointAutoConfigurationTests {
     void pausesAndResumesQueues() {
         this.writable.run((context) -> {
             Map<String, Object> orders = Map.of("section", "queues", "name", "orders");
-            assertThat(act(context, orders, Map.of("action", "pause")).at("/wasPaused").asBoolean()).isFalse();
+            assertThat(act(context, orders, Map.of("action", "pause")).at("/alreadyPaused").asBoolean()).isFalse();
             assertThat(read(context, PATH, orders).at("/counts/paused").asBoolean()).isTrue();
             assertThat(act(context, orders, Map.of("action", "pause", "forTime", "10m")).at("/until").isNull())
                 .isFalse();

@@ -50,7 +50,7 @@ final class ReplayedSystemCases extends ReplayedCases {
         do {
             this.loss.next(LoadedScripts.sha("partitions"), lost);
             if (lost % 2 == 0) {
-                assertThat(this.queue.pause("orders").wasPaused()).isFalse();
+                assertThat(this.queue.pause("orders").alreadyPaused()).isFalse();
             }
             else {
                 assertThat(this.queue.resume("orders")).isEqualTo(ResumeResult.RESUMED);

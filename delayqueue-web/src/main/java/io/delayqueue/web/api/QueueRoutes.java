@@ -178,7 +178,7 @@ public final class QueueRoutes {
         }, (answer) -> 1);
         return Responses.json(ApiViews.object()
             .put("queue", result.queue())
-            .put("alreadyPaused", result.wasPaused())
+            .put("alreadyPaused", result.alreadyPaused())
             .put("until", ApiViews.time(result.until())));
     }
 

@@ -168,7 +168,7 @@ public abstract class PauseCases extends StoreCases {
         this.dq.acknowledge(lease);
         this.dq.claim();
 
-        assertThat(pause().wasPaused()).isTrue();
+        assertThat(pause().alreadyPaused()).isTrue();
     }
 
     @Test
