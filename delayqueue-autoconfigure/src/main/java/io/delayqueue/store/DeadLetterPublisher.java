@@ -67,8 +67,8 @@ public final class DeadLetterPublisher {
         }
         catch (RuntimeException ex) {
             log(() -> logger.warn(
-                    "A listener of DeadLetterEvent failed for message '{}' of queue '{}', which remains a dead letter", event.id(),
-                    event.queue(), ex));
+                    "A listener of DeadLetterEvent failed for message '{}' of queue '{}', which remains a dead letter",
+                    event.id(), event.queue(), ex));
         }
     }
 

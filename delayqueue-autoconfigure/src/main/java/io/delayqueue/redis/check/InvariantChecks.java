@@ -368,7 +368,8 @@ final class InvariantChecks {
         }
         else if (!there && died != null) {
             add(Kind.INCOMPLETE_DEAD_LETTER, deadLetter,
-                    "the dead letter is in no list: it is neither shown nor purged", "list it by the time at which it was dead-lettered",
+                    "the dead letter is in no list: it is neither shown nor purged",
+                    "list it by the time at which it was dead-lettered",
                     List.of(this.keys.command("ZADD", KeyKind.DEAD_ORDER, died.toString(), deadLetter)));
         }
         else if (!there) {
