@@ -102,9 +102,9 @@ public interface MigrationSource extends AutoCloseable {
     /**
      * Records the end of taken entries.
      * @param queue the queue
-     * @param settlements the outcomes
+     * @param outcomes the outcomes
      */
-    void settle(String queue, List<Settlement> settlements);
+    void settle(String queue, List<EntryOutcome> outcomes);
 
     /**
      * Returns entries that were sent, so that {@code verify} can look them up in

@@ -6,7 +6,7 @@ import java.util.Map;
 
 import io.delayqueue.migrate.MigrationSource;
 import io.delayqueue.migrate.SourceStatus;
-import io.delayqueue.migrate.engine.Reservation;
+import io.delayqueue.migrate.engine.SourceReservation;
 import io.delayqueue.migrate.engine.StopSignal;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -34,7 +34,7 @@ final class FinishCommand extends StepCommand {
         List<QueueReport> reports = new ArrayList<>();
         queues(source, problems).forEach((queue, target) -> {
             // Before the status is read, or another process could take entries behind it.
-            if (target != null && Reservation.await(() -> source.own(queue), stop())) {
+            if (target != null && SourceReservation.await(() -> source.own(queue), stop())) {
                 SourceStatus status = source.status(queue);
                 List<String> open = VerifyCommand.problems(queue, this.discardUnreadable ? readable(status) : status);
                 problems.addAll(open);

@@ -10,7 +10,7 @@ import io.delayqueue.migrate.PayloadDecoder;
 import io.delayqueue.migrate.engine.DryRun;
 import io.delayqueue.migrate.engine.Migration;
 import io.delayqueue.migrate.engine.Migration.QueueMoves;
-import io.delayqueue.migrate.engine.Pace;
+import io.delayqueue.migrate.engine.MoveRate;
 import io.delayqueue.migrate.engine.PayloadDecoders;
 import io.delayqueue.migrate.SourceStatus;
 import org.jspecify.annotations.Nullable;
@@ -43,11 +43,11 @@ abstract class MoveCommand extends StepCommand {
     void check() {
         this.targetArguments.check();
         PayloadDecoders.named(this.payload);
-        pace();
+        moveRate();
     }
 
-    private Pace pace() {
-        return new Pace(this.batch, this.rate, System::nanoTime);
+    private MoveRate moveRate() {
+        return new MoveRate(this.batch, this.rate, System::nanoTime);
     }
 
     @Override
@@ -74,7 +74,7 @@ abstract class MoveCommand extends StepCommand {
         try (TargetArguments.Target target = this.targetArguments.open(sourceArguments());
                 ProgressBar progress = new ProgressBar(err(), isEndless() ? 0 : waiting, System::nanoTime)) {
             moves = move(new Migration(source, target.queues(), decoder,
-                    new Migration.Settings(mapping(), pace(), stop(), progress, System::nanoTime)));
+                    new Migration.Settings(mapping(), moveRate(), stop(), progress, System::nanoTime)));
         }
         return moved(source, moves);
     }
@@ -104,10 +104,10 @@ abstract class MoveCommand extends StepCommand {
 
     private static List<String> notes(Map<String, QueueMoves> moves) {
         long repeated = moves.values().stream().mapToLong(QueueMoves::repeated).sum();
-        return (repeated == 0) ? List.of() : List
-            .of(("%,d entries had been taken by a run that was interrupted, and were sent again. At most %,d "
-                    + "messages are handled twice by new consumers: those that had been handled before")
-                .formatted(repeated, repeated));
+        return (repeated == 0) ? List.of()
+                : List.of(("%,d entries had been taken by a run that was interrupted, and were sent again. At most %,d "
+                        + "messages are handled twice by new consumers: those that had been handled before")
+                    .formatted(repeated, repeated));
     }
 
     private MigrationReport dryRun(MigrationSource source, PayloadDecoder decoder) {

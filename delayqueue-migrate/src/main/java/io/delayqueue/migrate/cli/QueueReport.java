@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-import io.delayqueue.migrate.Settlement;
+import io.delayqueue.migrate.EntryOutcome;
 import io.delayqueue.migrate.SourceStatus;
 import io.delayqueue.migrate.engine.Migration.QueueMoves;
 import org.jspecify.annotations.Nullable;
@@ -30,8 +30,8 @@ record QueueReport(String queue, @Nullable String target, SourceStatus status, M
         return new QueueReport(queue, target, status, run, moves.examples().stream().map(QueueReport::text).toList());
     }
 
-    private static String text(Settlement settlement) {
-        return settlement.id() + ": " + settlement.reason();
+    private static String text(EntryOutcome outcome) {
+        return outcome.id() + ": " + outcome.reason();
     }
 
     /** Describes the queue in lines. */

@@ -9,7 +9,7 @@ import java.util.Map;
 
 import io.delayqueue.migrate.MigrationSource;
 import io.delayqueue.migrate.SourceOptions;
-import io.delayqueue.migrate.engine.Extensions;
+import io.delayqueue.migrate.engine.ExtensionLoader;
 import io.delayqueue.migrate.engine.QueueMapping;
 import io.delayqueue.migrate.jdbc.QuartzSource;
 import io.delayqueue.migrate.jdbc.SelectSource;
@@ -88,8 +88,8 @@ final class SourceArguments {
             case "rqueue" -> new RqueueSource();
             case "quartz" -> new QuartzSource();
             case "select" -> new SelectSource();
-            default ->
-                Extensions.create("--source", this.source, MigrationSource.class, "redisson, rqueue, quartz, select");
+            default -> ExtensionLoader.create("--source", this.source, MigrationSource.class,
+                    "redisson, rqueue, quartz, select");
         };
     }
 

@@ -9,7 +9,7 @@ import io.delayqueue.PayloadConversionException;
 import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.ScheduleOperations;
 import io.delayqueue.ScheduleStatus;
-import io.delayqueue.migrate.Settlement;
+import io.delayqueue.migrate.EntryOutcome;
 import io.delayqueue.migrate.SourceEntry;
 import io.delayqueue.migrate.SourceSchedule;
 
@@ -43,7 +43,7 @@ final class EntrySchedules {
         }
         try {
             if (schedules.putIfAbsent(definition, dueAt(entry))) {
-                return new Put(Settlement.sent(entry.id()), false);
+                return new Put(EntryOutcome.sent(entry.id()), false);
             }
         }
         catch (IllegalArgumentException | PayloadConversionException ex) {
@@ -51,14 +51,14 @@ final class EntrySchedules {
         }
         Optional<ScheduleStatus> held = schedules.find(definition.name());
         if (held.isPresent() && held.get().definition().hasTimesOf(definition)) {
-            return new Put(Settlement.sent(entry.id()), true);
+            return new Put(EntryOutcome.sent(entry.id()), true);
         }
         return unreadable(entry, "queue '%s' has another schedule '%s': remove it, or keep it and discard the entry"
             .formatted(queue, definition.name()));
     }
 
     private static Put unreadable(SourceEntry entry, String reason) {
-        return new Put(Settlement.unreadable(entry.id(), reason), false);
+        return new Put(EntryOutcome.unreadable(entry.id(), reason), false);
     }
 
     private static Instant dueAt(SourceEntry entry) {
@@ -68,13 +68,13 @@ final class EntrySchedules {
     /**
      * Holds the result of a put.
      *
-     * @param settlement the outcome for the entry
+     * @param outcome the outcome for the entry
      * @param kept whether the queue had the schedule already
      */
-    record Put(Settlement settlement, boolean kept) {
+    record Put(EntryOutcome outcome, boolean kept) {
 
         boolean isSent() {
-            return this.settlement.outcome() == Settlement.Outcome.SENT;
+            return this.outcome.outcome() == EntryOutcome.Outcome.SENT;
         }
 
     }

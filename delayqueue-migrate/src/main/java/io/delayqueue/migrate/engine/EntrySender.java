@@ -12,7 +12,7 @@ import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.migrate.PayloadDecoder;
-import io.delayqueue.migrate.Settlement;
+import io.delayqueue.migrate.EntryOutcome;
 import io.delayqueue.migrate.SourceEntry;
 import org.jspecify.annotations.Nullable;
 
@@ -40,18 +40,18 @@ final class EntrySender {
      * repeated
      */
     Sent send(String queue, List<SourceEntry> entries) {
-        List<Settlement> settlements = new ArrayList<>(entries.size());
+        List<EntryOutcome> outcomes = new ArrayList<>(entries.size());
         List<Outgoing> outgoing = new ArrayList<>(entries.size());
         int put = 0;
         int kept = 0;
         for (SourceEntry entry : entries) {
             if (entry.drop() != null) {
-                settlements.add(Settlement.dropped(entry.id(), entry.drop()));
+                outcomes.add(EntryOutcome.dropped(entry.id(), entry.drop()));
                 continue;
             }
             if (entry.schedule() != null) {
                 EntrySchedules.Put result = this.schedules.put(queue, entry, entry.schedule());
-                settlements.add(result.settlement());
+                outcomes.add(result.outcome());
                 put += result.isSent() ? 1 : 0;
                 kept += result.kept() ? 1 : 0;
                 continue;
@@ -60,22 +60,22 @@ final class EntrySender {
                 outgoing.add(new Outgoing(entry, this.messages.of(queue, entry)));
             }
             catch (Exception ex) {
-                settlements.add(Settlement.unreadable(entry.id(), EntryMessages.reason(ex)));
+                outcomes.add(EntryOutcome.unreadable(entry.id(), EntryMessages.reason(ex)));
             }
         }
-        Sent sent = sendAll(queue, outgoing, settlements);
-        return new Sent(settlements, sent.kept() + kept, sent.renamed(), put);
+        Sent sent = sendAll(queue, outgoing, outcomes);
+        return new Sent(outcomes, sent.kept() + kept, sent.renamed(), put);
     }
 
-    private Sent sendAll(String queue, List<Outgoing> outgoing, List<Settlement> settlements) {
+    private Sent sendAll(String queue, List<Outgoing> outgoing, List<EntryOutcome> outcomes) {
         List<SendResult> results;
         try {
             results = this.queues.sendAll(outgoing.stream().map(Outgoing::message).toList());
         }
         catch (IllegalArgumentException | PayloadConversionException ex) {
             // One of them cannot be stored, and nothing is.
-            return (outgoing.size() == 1) ? refused(outgoing.get(0), settlements, ex)
-                    : sendEach(queue, outgoing, settlements);
+            return (outgoing.size() == 1) ? refused(outgoing.get(0), outcomes, ex)
+                    : sendEach(queue, outgoing, outcomes);
         }
         int kept = 0;
         int renamed = 0;
@@ -88,25 +88,25 @@ final class EntrySender {
             else if (results.get(i).outcome() == SendOutcome.KEPT) {
                 kept++;
             }
-            settlements.add(Settlement.sent(sent.entry().id()));
+            outcomes.add(EntryOutcome.sent(sent.entry().id()));
         }
-        return new Sent(settlements, kept, renamed, 0);
+        return new Sent(outcomes, kept, renamed, 0);
     }
 
-    private Sent sendEach(String queue, List<Outgoing> outgoing, List<Settlement> settlements) {
+    private Sent sendEach(String queue, List<Outgoing> outgoing, List<EntryOutcome> outcomes) {
         int kept = 0;
         int renamed = 0;
         for (Outgoing one : outgoing) {
-            Sent sent = sendAll(queue, List.of(one), settlements);
+            Sent sent = sendAll(queue, List.of(one), outcomes);
             kept += sent.kept();
             renamed += sent.renamed();
         }
-        return new Sent(settlements, kept, renamed, 0);
+        return new Sent(outcomes, kept, renamed, 0);
     }
 
-    private static Sent refused(Outgoing outgoing, List<Settlement> settlements, RuntimeException ex) {
-        settlements.add(Settlement.unreadable(outgoing.entry().id(), EntryMessages.reason(ex)));
-        return new Sent(settlements, 0, 0, 0);
+    private static Sent refused(Outgoing outgoing, List<EntryOutcome> outcomes, RuntimeException ex) {
+        outcomes.add(EntryOutcome.unreadable(outgoing.entry().id(), EntryMessages.reason(ex)));
+        return new Sent(outcomes, 0, 0, 0);
     }
 
     /** Returns whether the queue holds this entry, and not another with its id. */
@@ -130,13 +130,13 @@ final class EntrySender {
     /**
      * Holds the results of a batch.
      *
-     * @param settlements the outcome of each entry
+     * @param outcomes the outcome of each entry
      * @param kept entries that the queue held already
      * @param renamed entries that were sent under an id of their own, as the queue held
      * another message with their id
      * @param schedules entries that are schedules now
      */
-    record Sent(List<Settlement> settlements, int kept, int renamed, int schedules) {
+    record Sent(List<EntryOutcome> outcomes, int kept, int renamed, int schedules) {
     }
 
     private record Outgoing(SourceEntry entry, DelayedMessage message) {

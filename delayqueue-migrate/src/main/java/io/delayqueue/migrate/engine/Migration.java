@@ -18,7 +18,7 @@ import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.migrate.MigrationSource;
 import io.delayqueue.migrate.PayloadDecoder;
-import io.delayqueue.migrate.Settlement;
+import io.delayqueue.migrate.EntryOutcome;
 import io.delayqueue.migrate.SourceEntry;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -56,7 +56,7 @@ public final class Migration {
 
     private final QueueMapping mapping;
 
-    private final Pace pace;
+    private final MoveRate rate;
 
     private final StopSignal stop;
 
@@ -73,7 +73,7 @@ public final class Migration {
         this.source = source;
         this.sender = new EntrySender(queues, decoder);
         this.mapping = settings.mapping();
-        this.pace = settings.pace();
+        this.rate = settings.rate();
         this.stop = settings.stop();
         this.progress = settings.progress();
         this.nanoTime = settings.nanoTime();
@@ -136,7 +136,7 @@ public final class Migration {
     private void prepare(Map<String, String> targets) {
         targets.forEach((queue, target) -> {
             this.moves.put(queue, new QueueMoves());
-            if (!Reservation.await(() -> own(queue), this.stop)) {
+            if (!SourceReservation.await(() -> own(queue), this.stop)) {
                 return;
             }
             this.reserved.add(queue);
@@ -152,7 +152,7 @@ public final class Migration {
     /** Sends what was taken and is not settled. */
     private void resume(String queue, String target, boolean interrupted) {
         while (!this.stop.isStopped()) {
-            List<SourceEntry> entries = retried(() -> this.source.unsettled(queue, this.pace.batch()));
+            List<SourceEntry> entries = retried(() -> this.source.unsettled(queue, this.rate.batch()));
             if (entries.isEmpty()) {
                 return;
             }
@@ -171,7 +171,7 @@ public final class Migration {
                 break;
             }
             String batch = batchName();
-            List<SourceEntry> entries = retried(() -> this.source.take(queue.getKey(), batch, this.pace.batch()));
+            List<SourceEntry> entries = retried(() -> this.source.take(queue.getKey(), batch, this.rate.batch()));
             if (!entries.isEmpty()) {
                 sendAndSettle(queue.getKey(), queue.getValue(), entries);
                 moved += entries.size();
@@ -190,14 +190,14 @@ public final class Migration {
             return this.sender.send(target, entries);
         });
         retried(() -> {
-            this.source.settle(queue, sent.settlements());
+            this.source.settle(queue, sent.outcomes());
             return true;
         });
         count(queue, "kept", sent.kept());
         count(queue, "renamed", sent.renamed());
         moves(queue).add(sent);
         this.progress.moved(queue, entries.size());
-        pause(this.pace.after(entries.size()));
+        pause(this.rate.after(entries.size()));
     }
 
     /** Waits, and keeps the queues reserved meanwhile. */
@@ -264,12 +264,12 @@ public final class Migration {
      * Holds the settings of a run.
      *
      * @param mapping the queues to move
-     * @param pace the limits
+     * @param rate the limits
      * @param stop ends the run
      * @param progress is notified of batches
      * @param nanoTime the time in nanoseconds
      */
-    public record Settings(QueueMapping mapping, Pace pace, StopSignal stop, ProgressListener progress,
+    public record Settings(QueueMapping mapping, MoveRate rate, StopSignal stop, ProgressListener progress,
             LongSupplier nanoTime) {
     }
 
@@ -302,20 +302,20 @@ public final class Migration {
 
         private long repeated;
 
-        private final List<Settlement> examples = new ArrayList<>();
+        private final List<EntryOutcome> examples = new ArrayList<>();
 
         private void add(EntrySender.Sent batch) {
             this.kept += batch.kept();
             this.renamed += batch.renamed();
             this.schedules += batch.schedules();
-            for (Settlement settlement : batch.settlements()) {
-                switch (settlement.outcome()) {
+            for (EntryOutcome outcome : batch.outcomes()) {
+                switch (outcome.outcome()) {
                     case SENT -> this.sent++;
                     case DROPPED -> this.dropped++;
                     case UNREADABLE -> {
                         this.unreadable++;
                         if (this.examples.size() < EXAMPLES) {
-                            this.examples.add(settlement);
+                            this.examples.add(outcome);
                         }
                     }
                 }
@@ -362,7 +362,7 @@ public final class Migration {
         }
 
         /** Returns some of the unreadable entries. */
-        public List<Settlement> examples() {
+        public List<EntryOutcome> examples() {
             return List.copyOf(this.examples);
         }
 

@@ -34,7 +34,7 @@ public final class PayloadDecoders {
         return switch (name) {
             case "json" -> (entry) -> json(entry.payload());
             case "string" -> (entry) -> text(entry.payload());
-            default -> Extensions.create("--payload", name, PayloadDecoder.class, "json, string");
+            default -> ExtensionLoader.create("--payload", name, PayloadDecoder.class, "json, string");
         };
     }
 

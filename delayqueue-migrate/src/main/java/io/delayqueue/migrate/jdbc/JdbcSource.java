@@ -9,7 +9,7 @@ import java.util.function.BooleanSupplier;
 
 import io.delayqueue.migrate.EntryPage;
 import io.delayqueue.migrate.MigrationSource;
-import io.delayqueue.migrate.Settlement;
+import io.delayqueue.migrate.EntryOutcome;
 import io.delayqueue.migrate.SourceEntry;
 import io.delayqueue.migrate.SourceOptions;
 import io.delayqueue.migrate.SourceStatus;
@@ -121,9 +121,9 @@ abstract class JdbcSource implements MigrationSource {
     }
 
     @Override
-    public final void settle(String queue, List<Settlement> settlements) {
+    public final void settle(String queue, List<EntryOutcome> outcomes) {
         database().inTransaction((connection) -> {
-            this.rows.settle(connection, queue, settlements);
+            this.rows.settle(connection, queue, outcomes);
             return true;
         });
     }

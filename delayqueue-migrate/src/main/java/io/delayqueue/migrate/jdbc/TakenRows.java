@@ -23,7 +23,7 @@ import io.delayqueue.MessageLimits;
 import io.delayqueue.MisfirePolicy;
 import io.delayqueue.OverlapPolicy;
 import io.delayqueue.migrate.EntryPage;
-import io.delayqueue.migrate.Settlement;
+import io.delayqueue.migrate.EntryOutcome;
 import io.delayqueue.migrate.SourceEntry;
 import io.delayqueue.migrate.SourceInUseException;
 import io.delayqueue.migrate.SourceSchedule;
@@ -219,14 +219,14 @@ final class TakenRows {
         return held;
     }
 
-    void settle(Connection connection, String queue, List<Settlement> settlements) throws SQLException {
+    void settle(Connection connection, String queue, List<EntryOutcome> outcomes) throws SQLException {
         own(connection, queue);
         Database.updateEach(connection,
                 "UPDATE delayqueue_migrate SET state = ?, reason = ? "
                         + "WHERE source = ? AND queue = ? AND id = ? AND state IN ('pending', 'unreadable')",
-                settlements.stream()
-                    .map((settlement) -> new Object[] { settlement.outcome().name().toLowerCase(Locale.ROOT),
-                            shortened(settlement.reason()), this.source, queue, settlement.id() })
+                outcomes.stream()
+                    .map((outcome) -> new Object[] { outcome.outcome().name().toLowerCase(Locale.ROOT),
+                            shortened(outcome.reason()), this.source, queue, outcome.id() })
                     .toList());
     }
 

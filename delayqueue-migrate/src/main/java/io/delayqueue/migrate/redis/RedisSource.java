@@ -8,7 +8,7 @@ import java.util.function.BooleanSupplier;
 
 import io.delayqueue.migrate.EntryPage;
 import io.delayqueue.migrate.MigrationSource;
-import io.delayqueue.migrate.Settlement;
+import io.delayqueue.migrate.EntryOutcome;
 import io.delayqueue.migrate.SourceEntry;
 import io.delayqueue.migrate.SourceOptions;
 import org.jspecify.annotations.Nullable;
@@ -56,8 +56,8 @@ abstract class RedisSource implements MigrationSource {
     }
 
     @Override
-    public void settle(String queue, List<Settlement> settlements) {
-        taken(queue).settle(settlements);
+    public void settle(String queue, List<EntryOutcome> outcomes) {
+        taken(queue).settle(outcomes);
     }
 
     @Override

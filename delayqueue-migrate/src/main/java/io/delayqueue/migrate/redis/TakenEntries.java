@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
 import io.delayqueue.migrate.EntryPage;
-import io.delayqueue.migrate.Settlement;
+import io.delayqueue.migrate.EntryOutcome;
 import io.delayqueue.migrate.SourceEntry;
 import io.delayqueue.migrate.SourceStatus;
 import io.lettuce.core.KeyValue;
@@ -106,11 +106,11 @@ final class TakenEntries {
         }
     }
 
-    void settle(List<Settlement> settlements) {
-        run(settlements.stream()
-            .flatMap((settlement) -> RedisLink
-                .arguments(settlement.id(), settlement.outcome().name().toLowerCase(Locale.ROOT),
-                        (settlement.reason() != null) ? settlement.reason() : "")
+    void settle(List<EntryOutcome> outcomes) {
+        run(outcomes.stream()
+            .flatMap((outcome) -> RedisLink
+                .arguments(outcome.id(), outcome.outcome().name().toLowerCase(Locale.ROOT),
+                        (outcome.reason() != null) ? outcome.reason() : "")
                 .stream()));
     }
 

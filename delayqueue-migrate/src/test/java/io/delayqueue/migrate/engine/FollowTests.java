@@ -47,8 +47,9 @@ class FollowTests {
         });
         StopSignal stop = new StopSignal();
         Migration migration = new Migration(source, mock(DelayQueueOperations.class), (entry) -> "",
-                new Migration.Settings(QueueMapping.of(List.of()), new Pace(1, 0, () -> 0), stop, (queue, number) -> {
-                }, this::next));
+                new Migration.Settings(QueueMapping.of(List.of()), new MoveRate(1, 0, () -> 0), stop,
+                        (queue, number) -> {
+                        }, this::next));
         Duration poll = Duration.ofNanos(1);
         migration.follow(poll, poll.multipliedBy(seconds * ROUNDS_PER_SECOND));
     }

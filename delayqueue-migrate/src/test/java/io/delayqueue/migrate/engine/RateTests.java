@@ -72,7 +72,7 @@ class RateTests {
                 .toList();
         });
         return new Migration(source, queues, (entry) -> "text", new Migration.Settings(QueueMapping.of(List.of()),
-                new Pace(batch, rate, () -> this.now), this.stop, (queue, number) -> {
+                new MoveRate(batch, rate, () -> this.now), this.stop, (queue, number) -> {
                 }, () -> this.now))
             .copy();
     }

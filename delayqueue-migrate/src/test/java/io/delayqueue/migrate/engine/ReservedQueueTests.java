@@ -103,7 +103,7 @@ class ReservedQueueTests {
 
     private Migration migration() {
         return new Migration(this.source, this.target, (entry) -> "", new Migration.Settings(QueueMapping.of(List.of()),
-                new Pace(1, 0, () -> 0), this.stop, (queue, number) -> {
+                new MoveRate(1, 0, () -> 0), this.stop, (queue, number) -> {
                 }, () -> 0));
     }
 

@@ -17,7 +17,7 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
 import io.delayqueue.migrate.MigrationSource;
-import io.delayqueue.migrate.Settlement;
+import io.delayqueue.migrate.EntryOutcome;
 import io.delayqueue.migrate.SourceEntry;
 import io.delayqueue.migrate.SourceInUseException;
 import io.delayqueue.migrate.SourceOptions;
@@ -128,14 +128,14 @@ public class FileSource implements MigrationSource {
     }
 
     @Override
-    public void settle(String queue, List<Settlement> settlements) {
+    public void settle(String queue, List<EntryOutcome> outcomes) {
         Path pending = directory(queue, "pending");
         Map<String, String> files = new TreeMap<>();
         names(pending, Integer.MAX_VALUE).forEach((name) -> files.put(id(name), name));
-        for (Settlement settlement : settlements) {
-            String name = files.get(settlement.id());
+        for (EntryOutcome outcome : outcomes) {
+            String name = files.get(outcome.id());
             if (name != null) {
-                String state = switch (settlement.outcome()) {
+                String state = switch (outcome.outcome()) {
                     case SENT -> "sent";
                     case DROPPED -> "dropped";
                     case UNREADABLE -> "unreadable";

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.migrate.MigrationSource;
-import io.delayqueue.migrate.Settlement;
+import io.delayqueue.migrate.EntryOutcome;
 import io.delayqueue.migrate.SourceEntry;
 import io.delayqueue.migrate.SourceInUseException;
 import io.delayqueue.migrate.SourceOptions;
@@ -91,11 +91,11 @@ class RedisSourceTests {
         start(binary, new RedissonSource());
         add(0, 4);
         this.source.take("orders", "batch", 10);
-        List<Settlement> settlements = List.of(Settlement.sent("batch-1"), Settlement.dropped("batch-2", "deleted"),
-                Settlement.unreadable("batch-3", "it is not JSON"));
+        List<EntryOutcome> outcomes = List.of(EntryOutcome.sent("batch-1"), EntryOutcome.dropped("batch-2", "deleted"),
+                EntryOutcome.unreadable("batch-3", "it is not JSON"));
 
-        this.source.settle("orders", settlements);
-        this.source.settle("orders", settlements);
+        this.source.settle("orders", outcomes);
+        this.source.settle("orders", outcomes);
 
         SourceStatus status = this.source.status("orders");
         assertThat(List.of(status.taken(), status.sent(), status.dropped(), status.unreadable(), status.unsettled()))
@@ -103,7 +103,7 @@ class RedisSourceTests {
         this.source.reopen("orders", () -> false);
         assertThat(this.source.unsettled("orders", 10)).extracting(SourceEntry::id)
             .containsExactlyInAnyOrder("batch-3", "batch-4");
-        this.source.settle("orders", List.of(Settlement.sent("batch-3"), Settlement.sent("batch-4")));
+        this.source.settle("orders", List.of(EntryOutcome.sent("batch-3"), EntryOutcome.sent("batch-4")));
         assertThat(this.source.status("orders").sent()).isEqualTo(3);
         assertThat(this.source.status("orders").isComplete()).isTrue();
     }
@@ -117,7 +117,7 @@ class RedisSourceTests {
             add(first, 1_000);
             List<SourceEntry> batch = this.source.take("orders", "b" + first, 1_000);
             this.source.settle("orders",
-                    batch.stream().map((entry) -> Settlement.unreadable(entry.id(), "it is not JSON")).toList());
+                    batch.stream().map((entry) -> EntryOutcome.unreadable(entry.id(), "it is not JSON")).toList());
         }
         assertThat(this.source.status("orders").unreadable()).isEqualTo(number);
 
@@ -160,7 +160,7 @@ class RedisSourceTests {
         assertThat(this.redis.commands().hlen(TAKEN)).isEqualTo(4);
 
         this.source.settle("orders",
-                IntStream.range(1, 5).mapToObj((number) -> Settlement.sent("batch-" + number)).toList());
+                IntStream.range(1, 5).mapToObj((number) -> EntryOutcome.sent("batch-" + number)).toList());
         this.source.finish("orders", () -> false);
 
         assertThat(this.redis.commands().keys("*")).isEmpty();
@@ -176,7 +176,7 @@ class RedisSourceTests {
 
         this.source.own("orders");
         assertThat(this.source.take("orders", "batch", 10)).hasSize(10);
-        this.source.settle("orders", List.of(Settlement.sent("batch-1")));
+        this.source.settle("orders", List.of(EntryOutcome.sent("batch-1")));
 
         assertThat(this.source.status("orders").unsettled()).isEqualTo(9);
         assertThat(this.redis.commands().zcard(TIMEOUTS)).isEqualTo(10);

@@ -13,7 +13,7 @@ import io.delayqueue.fixtures.redis.RedisCluster;
 import io.delayqueue.fixtures.redis.RedisSentinel;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.migrate.MigrationSource;
-import io.delayqueue.migrate.Settlement;
+import io.delayqueue.migrate.EntryOutcome;
 import io.delayqueue.migrate.SourceEntry;
 import io.delayqueue.migrate.SourceException;
 import io.delayqueue.migrate.SourceOptions;
@@ -65,7 +65,7 @@ class RedisTopologyTests {
         assertThat(entries).hasSize(2);
         assertThat(entries.get(1).drop() != null).isEqualTo(source instanceof RqueueSource);
         assertThat(source.unsettled(queue, 10)).hasSize(2);
-        source.settle(queue, List.of(Settlement.sent("batch-1"), Settlement.sent("batch-2")));
+        source.settle(queue, List.of(EntryOutcome.sent("batch-1"), EntryOutcome.sent("batch-2")));
 
         assertThat(source.status(queue).sent()).isEqualTo(2);
         assertThat(source.status(queue).waiting()).isZero();

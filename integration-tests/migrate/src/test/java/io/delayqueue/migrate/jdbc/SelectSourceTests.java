@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 
-import io.delayqueue.migrate.Settlement;
+import io.delayqueue.migrate.EntryOutcome;
 import io.delayqueue.migrate.SourceEntry;
 import io.delayqueue.migrate.SourceInUseException;
 import io.delayqueue.migrate.SourceOptions;
@@ -67,7 +67,7 @@ class SelectSourceTests {
         assertThatExceptionOfType(SourceInUseException.class)
             .isThrownBy(() -> this.source.finish("orders", () -> false));
 
-        this.source.settle("orders", List.of(Settlement.sent("first-1"), Settlement.sent("first-2")));
+        this.source.settle("orders", List.of(EntryOutcome.sent("first-1"), EntryOutcome.sent("first-2")));
         this.source.finish("orders", () -> false);
 
         assertThat(this.source.status("orders").taken()).isZero();
@@ -78,7 +78,7 @@ class SelectSourceTests {
         createRows(1);
         open(SELECT, UPDATE);
         take("first", 1);
-        this.source.settle("orders", List.of(Settlement.unreadable("first-1", "it is not JSON")));
+        this.source.settle("orders", List.of(EntryOutcome.unreadable("first-1", "it is not JSON")));
         execute("UPDATE delayqueue_migrate_queue SET owner = 'another'");
 
         assertThatExceptionOfType(SourceInUseException.class)

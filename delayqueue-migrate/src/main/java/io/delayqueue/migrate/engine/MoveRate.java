@@ -6,7 +6,7 @@ import java.util.function.LongSupplier;
 /**
  * Limits how many entries are moved in a second, and in one batch. Not thread-safe.
  */
-public final class Pace {
+public final class MoveRate {
 
     private static final long SECOND = Duration.ofSeconds(1).toNanos();
 
@@ -24,7 +24,7 @@ public final class Pace {
      * @param rate maximum number of entries in a second; zero for no limit
      * @param nanoTime the time in nanoseconds
      */
-    public Pace(int batch, int rate, LongSupplier nanoTime) {
+    public MoveRate(int batch, int rate, LongSupplier nanoTime) {
         if (batch < 1 || batch > 1_000) {
             throw new IllegalArgumentException("--batch=%d is not valid: use 1 to 1000".formatted(batch));
         }

@@ -8,14 +8,14 @@ import io.delayqueue.migrate.SourceInUseException;
  * Reserves a queue of a source, and waits while it is reserved for a process that was
  * killed.
  */
-public final class Reservation {
+public final class SourceReservation {
 
     private static final Duration RETRY_DELAY = Duration.ofSeconds(1);
 
     /** More seconds than a queue is reserved for a process that was killed. */
     private static final int MAX_ATTEMPTS = 15;
 
-    private Reservation() {
+    private SourceReservation() {
     }
 
     /**

@@ -2,10 +2,10 @@ package io.delayqueue.migrate.engine;
 
 import java.lang.reflect.InvocationTargetException;
 
-/** Creates the user's decoders and sources by the names of their classes. */
-public final class Extensions {
+/** Creates the decoders and sources of the user by the names of their classes. */
+public final class ExtensionLoader {
 
-    private Extensions() {
+    private ExtensionLoader() {
     }
 
     /**
