@@ -220,9 +220,8 @@ public final class DelayQueueWebAutoConfiguration {
         private static final Logger logger = LoggerFactory.getLogger(ReactiveConfiguration.class);
 
         ReactiveConfiguration() {
-            logger.warn(
-                    "The HTTP API and the dashboard are disabled: they need a servlet application, and this one is "
-                            + "reactive (delayqueue.web.api.enabled or delayqueue.web.dashboard.enabled is set)");
+            logger.warn("The HTTP API and the dashboard are disabled: they need a servlet application, and this one is "
+                    + "reactive (delayqueue.web.api.enabled or delayqueue.web.dashboard.enabled is set)");
         }
 
     }
