@@ -29,7 +29,7 @@ import io.delayqueue.store.ActivityStore;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.DeadLetterCursor;
-import io.delayqueue.store.DeadLetterHeaders;
+import io.delayqueue.store.DeadLetterSummaryPage;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueCounts;
 import io.delayqueue.store.DueTime;
@@ -457,9 +457,9 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
         }
 
         @Override
-        public CompletableFuture<DeadLetterHeaders> deadLetterHeaders(Partition partition, @Nullable String cursor,
-                int limit) {
-            return in(partition, (queue, now) -> scans(partition, queue, now).deadLetterHeaders(cursor, limit));
+        public CompletableFuture<DeadLetterSummaryPage> deadLetterSummaries(Partition partition,
+                @Nullable String cursor, int limit) {
+            return in(partition, (queue, now) -> scans(partition, queue, now).deadLetterSummaries(cursor, limit));
         }
 
         private static MemoryScans scans(Partition partition, MemoryQueue queue, long now) {

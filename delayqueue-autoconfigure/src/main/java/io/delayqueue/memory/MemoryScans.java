@@ -11,7 +11,7 @@ import io.delayqueue.admin.DeadLetterSummary;
 import io.delayqueue.admin.MessageScanPage;
 import io.delayqueue.admin.ScanSelection;
 import io.delayqueue.store.DeadLetterCursor;
-import io.delayqueue.store.DeadLetterHeaders;
+import io.delayqueue.store.DeadLetterSummaryPage;
 import io.delayqueue.store.LocatedId;
 import io.delayqueue.store.RetryingStep;
 import org.jspecify.annotations.Nullable;
@@ -53,15 +53,15 @@ record MemoryScans(MemoryQueue queue, QueueName name, long now) {
                 all().stream().filter((deadLetter) -> deadLetter.id().equals(id)).map(this::summary).toList(), null);
     }
 
-    DeadLetterHeaders deadLetterHeaders(@Nullable String cursor, int limit) {
+    DeadLetterSummaryPage deadLetterSummaries(@Nullable String cursor, int limit) {
         DeadLetterCursor from = (cursor != null) ? DeadLetterCursor.parse(cursor) : null;
-        List<DeadLetterHeaders.Header> headers = this.queue.deadLetters(from, limit)
+        List<DeadLetterSummaryPage.SummaryWithCause> deadLetters = this.queue.deadLetters(from, limit)
             .stream()
-            .map((deadLetter) -> new DeadLetterHeaders.Header(summary(deadLetter),
+            .map((deadLetter) -> new DeadLetterSummaryPage.SummaryWithCause(summary(deadLetter),
                     deadLetter.cause().lines().findFirst().orElse("")))
             .toList();
-        DeadLetterSummary last = (headers.size() == limit) ? headers.get(limit - 1).deadLetter() : null;
-        return new DeadLetterHeaders(headers,
+        DeadLetterSummary last = (deadLetters.size() == limit) ? deadLetters.get(limit - 1).deadLetter() : null;
+        return new DeadLetterSummaryPage(deadLetters,
                 (last != null) ? last.deadLetteredAt().toEpochMilli() + ":" + last.id() : null);
     }
 

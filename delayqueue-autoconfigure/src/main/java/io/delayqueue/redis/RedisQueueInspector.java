@@ -18,7 +18,7 @@ import io.delayqueue.redis.script.RedisScripts;
 import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.redis.script.ScriptCodec.Attempts;
 import io.delayqueue.redis.script.ScriptCodec.Details;
-import io.delayqueue.store.DeadLetterHeaders;
+import io.delayqueue.store.DeadLetterSummaryPage;
 import io.delayqueue.store.DueCounts;
 import io.delayqueue.store.ListedMessage;
 import io.delayqueue.store.LocatedId;
@@ -127,9 +127,9 @@ public final class RedisQueueInspector implements QueueInspector {
     }
 
     @Override
-    public CompletableFuture<DeadLetterHeaders> deadLetterHeaders(Partition partition, @Nullable String cursor,
+    public CompletableFuture<DeadLetterSummaryPage> deadLetterSummaries(Partition partition, @Nullable String cursor,
             int limit) {
-        return this.scans.deadLetterHeaders(partition, cursor, limit);
+        return this.scans.deadLetterSummaries(partition, cursor, limit);
     }
 
     private static ListedMessage listed(Partition partition, MessageSelection listing, long now, List<Object> entry) {

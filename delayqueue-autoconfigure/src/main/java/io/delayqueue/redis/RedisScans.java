@@ -16,7 +16,7 @@ import io.delayqueue.redis.script.ScriptCodec;
 import io.delayqueue.redis.script.ScriptCodec.Attempts;
 import io.delayqueue.redis.script.ScriptCodec.Details;
 import io.delayqueue.store.DeadLetterCursor;
-import io.delayqueue.store.DeadLetterHeaders;
+import io.delayqueue.store.DeadLetterSummaryPage;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.LocatedId;
 import io.delayqueue.store.Partition;
@@ -149,22 +149,25 @@ final class RedisScans {
             });
     }
 
-    CompletableFuture<DeadLetterHeaders> deadLetterHeaders(Partition partition, @Nullable String cursor, int limit) {
+    CompletableFuture<DeadLetterSummaryPage> deadLetterSummaries(Partition partition, @Nullable String cursor,
+            int limit) {
         DeadLetterCursor from = (cursor != null) ? DeadLetterCursor.parse(cursor) : new DeadLetterCursor(0, "");
         return this.redis
             .run(RedisScripts.DEAD_LETTERS, partition, bytesOfName(from.deadLetterId()),
                     bytes(from.deadLetteredMillis()), bytes(limit), bytes(HEAD_BYTES))
             .thenApply((reply) -> {
-                List<DeadLetterHeaders.Header> headers = new ArrayList<>();
+                List<DeadLetterSummaryPage.SummaryWithCause> deadLetters = new ArrayList<>();
                 for (int i = 0; i + HEADER <= reply.size(); i += HEADER) {
-                    headers.add(new DeadLetterHeaders.Header(deadLetter(partition, reply.get(i), reply.get(i + 1)),
+                    deadLetters.add(new DeadLetterSummaryPage.SummaryWithCause(
+                            deadLetter(partition, reply.get(i), reply.get(i + 1)),
                             DeadLetterContent.causeLine((byte[]) reply.get(i + 2))));
                 }
-                boolean more = headers.size() == limit || reply.size() % HEADER != 0;
-                DeadLetterSummary last = headers.isEmpty() ? null : headers.get(headers.size() - 1).deadLetter();
+                boolean more = deadLetters.size() == limit || reply.size() % HEADER != 0;
+                DeadLetterSummary last = deadLetters.isEmpty() ? null
+                        : deadLetters.get(deadLetters.size() - 1).deadLetter();
                 String next = (last != null && more) ? last.deadLetteredAt().toEpochMilli() + ":" + last.id() : null;
                 // Scores outside the range of a cursor would repeat the same page.
-                return new DeadLetterHeaders(headers, (next != null && next.equals(cursor)) ? null : next);
+                return new DeadLetterSummaryPage(deadLetters, (next != null && next.equals(cursor)) ? null : next);
             });
     }
 

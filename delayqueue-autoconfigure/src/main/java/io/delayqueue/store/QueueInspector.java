@@ -59,10 +59,12 @@ public interface QueueInspector {
     CompletableFuture<LocatedId> locate(Partition partition, String id, @Nullable String cursor);
 
     /**
-     * Returns a page of dead letters without their contents, the latest first.
+     * Returns a page of dead letters with the first lines of their causes, the latest
+     * first.
      * @param cursor of the page before; {@code null} for the first one
      * @param limit 1 to 100
      */
-    CompletableFuture<DeadLetterHeaders> deadLetterHeaders(Partition partition, @Nullable String cursor, int limit);
+    CompletableFuture<DeadLetterSummaryPage> deadLetterSummaries(Partition partition, @Nullable String cursor,
+            int limit);
 
 }

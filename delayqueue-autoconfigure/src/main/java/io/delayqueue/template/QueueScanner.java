@@ -16,7 +16,7 @@ import io.delayqueue.admin.DeadLetterSummary;
 import io.delayqueue.admin.MessageScanPage;
 import io.delayqueue.admin.RetryingCount;
 import io.delayqueue.admin.ScanSelection;
-import io.delayqueue.store.DeadLetterHeaders;
+import io.delayqueue.store.DeadLetterSummaryPage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.QueueInspector;
 import io.delayqueue.store.RetryingStep;
@@ -98,10 +98,10 @@ final class QueueScanner {
             String cursor = null;
             int here = 0;
             do {
-                DeadLetterHeaders page = this.calls.await(this.inspector.deadLetterHeaders(partition, cursor, PAGE),
-                        "deadLetterCauses");
-                page.headers().forEach((header) -> add(groups, header, byType));
-                here += page.headers().size();
+                DeadLetterSummaryPage page = this.calls
+                    .await(this.inspector.deadLetterSummaries(partition, cursor, PAGE), "deadLetterCauses");
+                page.deadLetters().forEach((summary) -> add(groups, summary, byType));
+                here += page.deadLetters().size();
                 cursor = page.nextCursor();
             }
             while (cursor != null && here < most);
@@ -116,10 +116,10 @@ final class QueueScanner {
         return new DeadLetterCauses(queue.value(), largest, examined, complete && largest.size() == groups.size());
     }
 
-    private static void add(Map<String, DeadLetterCauses.Count> groups, DeadLetterHeaders.Header header,
+    private static void add(Map<String, DeadLetterCauses.Count> groups, DeadLetterSummaryPage.SummaryWithCause summary,
             boolean byType) {
-        CauseGroup group = byType ? CauseGroup.ofType(header.cause()) : CauseGroup.of(header.cause());
-        DeadLetterSummary found = header.deadLetter();
+        CauseGroup group = byType ? CauseGroup.ofType(summary.cause()) : CauseGroup.of(summary.cause());
+        DeadLetterSummary found = summary.deadLetter();
         groups.merge(group.key(),
                 new DeadLetterCauses.Count(group, 1, found.deadLetteredAt(), found.deadLetteredAt(), found.id()),
                 QueueScanner::sum);

@@ -16,7 +16,7 @@ import io.delayqueue.admin.MessageScanPage;
 import io.delayqueue.admin.MessageSelection;
 import io.delayqueue.admin.ScanSelection;
 import io.delayqueue.admin.QueueOverview;
-import io.delayqueue.store.DeadLetterHeaders;
+import io.delayqueue.store.DeadLetterSummaryPage;
 import io.delayqueue.store.DueCounts;
 import io.delayqueue.store.ListedMessage;
 import io.delayqueue.store.LocatedId;
@@ -221,8 +221,8 @@ class StatisticsCacheTests {
         }
 
         @Override
-        public CompletableFuture<DeadLetterHeaders> deadLetterHeaders(Partition partition, @Nullable String cursor,
-                int limit) {
+        public CompletableFuture<DeadLetterSummaryPage> deadLetterSummaries(Partition partition,
+                @Nullable String cursor, int limit) {
             throw new AssertionError("Must not be called");
         }
 

@@ -12,7 +12,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.admin.DeadLetterCauses;
 import io.delayqueue.admin.DeadLetterSummary;
-import io.delayqueue.store.DeadLetterHeaders;
+import io.delayqueue.store.DeadLetterSummaryPage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.QueueInspector;
 import org.jspecify.annotations.Nullable;
@@ -41,23 +41,23 @@ class QueueScannerTests {
             new BlockingStoreCalls(Duration.ofMinutes(1)));
 
     /** Returns a dead letter. The higher its number, the later it was dead-lettered. */
-    private static DeadLetterHeaders.Header header(int number) {
-        return new DeadLetterHeaders.Header(
+    private static DeadLetterSummaryPage.SummaryWithCause summary(int number) {
+        return new DeadLetterSummaryPage.SummaryWithCause(
                 new DeadLetterSummary(QUEUE.value(), number + "~1", "" + number, BEGIN.plusSeconds(number)),
                 (number % 4 == 0) ? "com.example.Timeout: order " + number : "com.example.Timeout: refused");
     }
 
     /** Fills a partition; the latest dead letter comes first. */
     private void fill(Partition partition, int deadLetters) {
-        given(this.inspector.deadLetterHeaders(eq(partition), any(), anyInt())).willAnswer((call) -> CompletableFuture
+        given(this.inspector.deadLetterSummaries(eq(partition), any(), anyInt())).willAnswer((call) -> CompletableFuture
             .completedFuture(page(deadLetters, call.getArgument(1), call.getArgument(2))));
     }
 
-    private static DeadLetterHeaders page(int deadLetters, @Nullable String cursor, int limit) {
+    private static DeadLetterSummaryPage page(int deadLetters, @Nullable String cursor, int limit) {
         int from = (cursor != null) ? Integer.parseInt(cursor) : deadLetters;
         int last = Math.max(0, from - limit);
-        return new DeadLetterHeaders(
-                IntStream.iterate(from, (i) -> i > last, (i) -> i - 1).mapToObj(QueueScannerTests::header).toList(),
+        return new DeadLetterSummaryPage(
+                IntStream.iterate(from, (i) -> i > last, (i) -> i - 1).mapToObj(QueueScannerTests::summary).toList(),
                 (last > 0) ? "" + last : null);
     }
 
@@ -77,7 +77,7 @@ class QueueScannerTests {
                         new DeadLetterCauses.Count(CauseGroup.of("com.example.Timeout: order 1"), 2_500,
                                 BEGIN.plusSeconds(52), BEGIN.plusSeconds(10_048), "10048~1")),
                 10_000, false));
-        verify(this.inspector, times(100)).deadLetterHeaders(eq(partition(0)), any(), eq(100));
+        verify(this.inspector, times(100)).deadLetterSummaries(eq(partition(0)), any(), eq(100));
     }
 
     @Test
@@ -100,20 +100,20 @@ class QueueScannerTests {
         assertThat(causes.examined()).isEqualTo(5_020);
         assertThat(causes.complete()).isFalse();
         assertThat(causes.causes().get(0).firstAt()).isEqualTo(BEGIN.plusSeconds(1));
-        verify(this.inspector, times(50)).deadLetterHeaders(eq(partition(0)), any(), eq(100));
+        verify(this.inspector, times(50)).deadLetterSummaries(eq(partition(0)), any(), eq(100));
     }
 
     /** Counts of a part would look like those of all. */
     @Test
     void aFailureInTheMiddleEndsTheWalk() {
-        given(this.inspector.deadLetterHeaders(eq(partition(0)), any(), anyInt()))
+        given(this.inspector.deadLetterSummaries(eq(partition(0)), any(), anyInt()))
             .willAnswer((call) -> "5050".equals(call.getArgument(1))
                     ? CompletableFuture.failedFuture(new StoreUnavailableException("away", Effect.NONE, null))
                     : CompletableFuture.completedFuture(page(10_050, call.getArgument(1), call.getArgument(2))));
 
         assertThatExceptionOfType(StoreUnavailableException.class)
             .isThrownBy(() -> this.scanner.causes(QUEUE, List.of(partition(0)), false));
-        verify(this.inspector, times(1)).deadLetterHeaders(partition(0), "5050", 100);
+        verify(this.inspector, times(1)).deadLetterSummaries(partition(0), "5050", 100);
     }
 
 }

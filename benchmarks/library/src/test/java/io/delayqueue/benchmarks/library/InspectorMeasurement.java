@@ -28,7 +28,7 @@ import io.delayqueue.redis.RedisQueueRegistry;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.store.ActivityStore;
 import io.delayqueue.store.ClaimRequest;
-import io.delayqueue.store.DeadLetterHeaders;
+import io.delayqueue.store.DeadLetterSummaryPage;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
@@ -126,7 +126,7 @@ class InspectorMeasurement {
         measure("the messages that are retried, of " + FAILED, server,
                 () -> assertThat(scan(inspector, RETRIED, ScanSelection.RETRYING, "")).isGreaterThanOrEqualTo(FAILED));
         measure("the causes of " + FAILED + " dead letters", server,
-                () -> assertThat(headers(inspector)).isEqualTo(FAILED));
+                () -> assertThat(deadLetters(inspector)).isEqualTo(FAILED));
         measure("one id among " + FAILED + " dead letters", server, () -> {
             String cursor = null;
             do {
@@ -149,12 +149,12 @@ class InspectorMeasurement {
         return found;
     }
 
-    private static long headers(RedisQueueInspector inspector) {
+    private static long deadLetters(RedisQueueInspector inspector) {
         long found = 0;
         String cursor = null;
         do {
-            DeadLetterHeaders page = inspector.deadLetterHeaders(partition(DEAD), cursor, AT_ONCE).join();
-            found += page.headers().size();
+            DeadLetterSummaryPage page = inspector.deadLetterSummaries(partition(DEAD), cursor, AT_ONCE).join();
+            found += page.deadLetters().size();
             cursor = page.nextCursor();
         }
         while (cursor != null);

@@ -13,7 +13,7 @@ import io.delayqueue.admin.MessageScanPage;
 import io.delayqueue.admin.ScanSelection;
 import io.delayqueue.fixtures.store.StoreCases;
 import io.delayqueue.fixtures.store.StoreFixture;
-import io.delayqueue.store.DeadLetterHeaders;
+import io.delayqueue.store.DeadLetterSummaryPage;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.DueCounts;
 import io.delayqueue.store.Lease;
@@ -251,14 +251,14 @@ public abstract class ScanCases extends StoreCases {
             this.dq.advance(Duration.ofMillis(1));
         }
 
-        DeadLetterHeaders page = inspector().deadLetterHeaders(QUEUE, null, 3).join();
-        DeadLetterHeaders rest = inspector().deadLetterHeaders(QUEUE, page.nextCursor(), 3).join();
+        DeadLetterSummaryPage page = inspector().deadLetterSummaries(QUEUE, null, 3).join();
+        DeadLetterSummaryPage rest = inspector().deadLetterSummaries(QUEUE, page.nextCursor(), 3).join();
 
-        assertThat(page.headers()).extracting((header) -> header.deadLetter().messageId())
+        assertThat(page.deadLetters()).extracting((summary) -> summary.deadLetter().messageId())
             .containsExactly("dead-4", "dead-3", "dead-2");
-        assertThat(page.headers()).extracting(DeadLetterHeaders.Header::cause)
+        assertThat(page.deadLetters()).extracting(DeadLetterSummaryPage.SummaryWithCause::cause)
             .containsExactly("cause \u00e9 4", "cause \u00e9 3", "cause \u00e9 2");
-        assertThat(rest.headers()).extracting(DeadLetterHeaders.Header::cause)
+        assertThat(rest.deadLetters()).extracting(DeadLetterSummaryPage.SummaryWithCause::cause)
             .containsExactly("cause \u00e9 1", "cause \u00e9 0");
         assertThat(rest.nextCursor()).isNull();
     }
@@ -267,7 +267,7 @@ public abstract class ScanCases extends StoreCases {
     void returnsTheBeginningOfALongCause() {
         this.dq.deadLetter(this.dq.leased(), new DeadLetterRequest("\u20ac".repeat(3_000), true, at(0)));
 
-        assertThat(inspector().deadLetterHeaders(QUEUE, null, 10).join().headers().get(0).cause())
+        assertThat(inspector().deadLetterSummaries(QUEUE, null, 10).join().deadLetters().get(0).cause())
             .startsWith("\u20ac".repeat(300));
     }
 

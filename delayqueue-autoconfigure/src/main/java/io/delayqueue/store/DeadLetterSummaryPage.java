@@ -6,12 +6,12 @@ import io.delayqueue.admin.DeadLetterSummary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds a page of dead letters without their contents, the latest first.
+ * Holds a page of dead letters with the first lines of their causes, the latest first.
  *
- * @param headers the dead letters of the page
+ * @param deadLetters the dead letters of the page
  * @param nextCursor where the next page begins; {@code null} if this is the last one
  */
-public record DeadLetterHeaders(List<Header> headers, @Nullable String nextCursor) {
+public record DeadLetterSummaryPage(List<SummaryWithCause> deadLetters, @Nullable String nextCursor) {
 
     /**
      * Holds a dead letter, and the beginning of its cause.
@@ -20,7 +20,7 @@ public record DeadLetterHeaders(List<Header> headers, @Nullable String nextCurso
      * @param cause the first line of its cause, at least as much of it as
      * {@link io.delayqueue.CauseGroup#MAX_LENGTH}
      */
-    public record Header(DeadLetterSummary deadLetter, String cause) {
+    public record SummaryWithCause(DeadLetterSummary deadLetter, String cause) {
     }
 
 }
