@@ -72,7 +72,7 @@ final class JournalReconciler implements SmartLifecycle {
 
     private final ReconcilerProblems problems;
 
-    private final DatabaseAge age;
+    private final OlderDatabaseDetector detector;
 
     /** The tasks of the thread; those of a stopped reconciler wait for the next start. */
     private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
@@ -98,13 +98,13 @@ final class JournalReconciler implements SmartLifecycle {
         this.ended = new EndedTable(table.database());
         this.status = status;
         this.problems = new ReconcilerProblems(status);
-        this.age = new DatabaseAge(table.database(), table.node(), components.messages(), status,
+        this.detector = new OlderDatabaseDetector(table.database(), table.node(), components.messages(), status,
                 settings.maintenance());
         this.recovery = new LedgerRecovery(table, offers, store, restorer, this.problems,
                 new RestorePauses(components.partitions(), settings.restorePause(), this.tasks::add), status,
                 this.tasks::add, publisher);
-        this.partitions = new LedgerChangePoller(new LedgerTable(table.database()), this.age, this.recovery, status,
-                this.problems, this.tasks::add);
+        this.partitions = new LedgerChangePoller(new LedgerTable(table.database()), this.detector, this.recovery,
+                status, this.problems, this.tasks::add);
         this.queues = new LedgerQueues(table, offers, status, this.problems, components.partitions(), this::call,
                 this.tasks::add);
         this.sweep = new LedgerSweep(table, offers, new RestoreOffers(table, offers, store, status, false), status,
@@ -236,7 +236,7 @@ final class JournalReconciler implements SmartLifecycle {
     /** Begins a round of the database, and reads backlogs if it does not answer. */
     private boolean isNoLongerOlder(Set<QueueName> all) {
         try {
-            return this.age.round(all);
+            return this.detector.round(all);
         }
         catch (RuntimeException ex) {
             this.partitions.readBacklogs();
@@ -245,7 +245,7 @@ final class JournalReconciler implements SmartLifecycle {
     }
 
     private void call(QueueName queue) {
-        if (!this.age.identity().isEmpty() && this.queues.contains(queue)) {
+        if (!this.detector.identity().isEmpty() && this.queues.contains(queue)) {
             this.partitions.call(queue, this.queues.partitions(queue), this.queues.isLeaving(queue));
         }
     }
@@ -257,7 +257,7 @@ final class JournalReconciler implements SmartLifecycle {
 
     /** Returns whether this node sweeps, and deletes old records, for all nodes. */
     private boolean isSweeper() {
-        return this.age.isMaintainer() && this.status.older() == null;
+        return this.detector.isMaintainer() && this.status.older() == null;
     }
 
     /** Deletes old records, a batch at a time. */

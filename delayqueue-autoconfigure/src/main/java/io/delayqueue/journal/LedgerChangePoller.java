@@ -49,7 +49,7 @@ final class LedgerChangePoller {
 
     private final LedgerTable ledger;
 
-    private final DatabaseAge age;
+    private final OlderDatabaseDetector detector;
 
     private final LedgerRecovery recovery;
 
@@ -69,10 +69,10 @@ final class LedgerChangePoller {
     /** The calls that read backlogs. */
     private CompletableFuture<Void> counts = CompletableFuture.completedFuture(null);
 
-    LedgerChangePoller(LedgerTable ledger, DatabaseAge age, LedgerRecovery recovery, JournalStatus status,
-            ReconcilerProblems problems, Executor thread) {
+    LedgerChangePoller(LedgerTable ledger, OlderDatabaseDetector detector, LedgerRecovery recovery,
+            JournalStatus status, ReconcilerProblems problems, Executor thread) {
         this.ledger = ledger;
-        this.age = age;
+        this.detector = detector;
         this.recovery = recovery;
         this.status = status;
         this.problems = problems;
@@ -91,7 +91,7 @@ final class LedgerChangePoller {
 
     private void forget(Partition partition) {
         this.calls.remove(partition);
-        this.age.forget(partition);
+        this.detector.forget(partition);
         this.problems.over(part(partition));
     }
 
@@ -127,7 +127,7 @@ final class LedgerChangePoller {
         if (until == null) {
             return false;
         }
-        if (this.age.isKeptByOther() && !this.recovery.isConcerned(queue) && System.nanoTime() - until < 0) {
+        if (this.detector.isMaintainedByOther() && !this.recovery.isConcerned(queue) && System.nanoTime() - until < 0) {
             return true;
         }
         this.rests.remove(queue);
@@ -144,9 +144,9 @@ final class LedgerChangePoller {
 
     private void call(Partition partition, Calls state) {
         state.recorded.addAll(this.recovery.restored(partition));
-        LedgerRequest request = this.age.request(state.count, List.copyOf(state.recorded),
+        LedgerRequest request = this.detector.request(state.count, List.copyOf(state.recorded),
                 this.recovery.held(partition));
-        CompletableFuture<LedgerChanges> answer = this.age.call(partition, request);
+        CompletableFuture<LedgerChanges> answer = this.detector.call(partition, request);
         state.waiting = true;
         answer.whenCompleteAsync((changes, failure) -> ended(partition, state, request, changes, failure), this.thread);
     }
@@ -156,7 +156,7 @@ final class LedgerChangePoller {
      * nothing is recorded. Does nothing while the calls of the last time have not ended.
      */
     void readBacklogs() {
-        if (this.counts.isDone() && !this.age.identity().isEmpty()) {
+        if (this.counts.isDone() && !this.detector.identity().isEmpty()) {
             this.counts = CompletableFuture.allOf(this.queues.entrySet()
                 .stream()
                 .map((queue) -> readBacklog(queue.getKey(), queue.getValue()))
@@ -167,8 +167,8 @@ final class LedgerChangePoller {
     private CompletableFuture<Void> readBacklog(QueueName queue, List<Partition> partitions) {
         List<CompletableFuture<Long>> backlogs = partitions.stream().map((partition) -> {
             Calls state = this.calls.computeIfAbsent(partition, (each) -> new Calls());
-            LedgerRequest request = this.age.backlogRequest(state.count);
-            return this.age.call(partition, request)
+            LedgerRequest request = this.detector.backlogRequest(state.count);
+            return this.detector.call(partition, request)
                 .thenApplyAsync((answer) -> backlog(state, request, answer), this.thread);
         }).toList();
         return CompletableFuture.allOf(backlogs.toArray(CompletableFuture[]::new)).thenRunAsync(() -> {
@@ -228,15 +228,15 @@ final class LedgerChangePoller {
      * journal or the database is older.
      */
     private boolean accepts(Partition partition, LedgerRequest request, LedgerChanges changes) {
-        if (!this.age.accepts(partition, request, changes) || this.status.older() != null) {
+        if (!this.detector.accepts(partition, request, changes) || this.status.older() != null) {
             return false;
         }
-        boolean own = changes.journal().equals(this.age.identity());
+        boolean own = changes.journal().equals(this.detector.identity());
         if (!own && this.status.pairs().foreign(partition.queue())) {
             logger.error(
                     "Queue '{}' belongs to journal {} and not to {}, that of this database: nothing of it is relayed "
                             + "or restored. Connect to the database of that journal, or give the queue to this one",
-                    partition.queue(), changes.journal(), this.age.identity());
+                    partition.queue(), changes.journal(), this.detector.identity());
         }
         return own;
     }

@@ -104,7 +104,7 @@ final class LedgerPreparation {
 
     private CompletableFuture<Void> scan(List<Partition> all) {
         this.partitions.addAll(all);
-        return Steps.run(this.thread, this::scanPage);
+        return StepLoop.run(this.thread, this::scanPage);
     }
 
     private @Nullable CompletableFuture<?> scanPage() {
@@ -158,7 +158,7 @@ final class LedgerPreparation {
             logger.warn("Redis has brought back {} messages of queue '{}' that had ended: they were removed again",
                     this.removed, this.queue);
         }
-        return Steps.run(this.thread, this::cancelPage).thenRun(() -> {
+        return StepLoop.run(this.thread, this::cancelPage).thenRun(() -> {
             if (this.failedCancels > 0) {
                 throw new IllegalStateException(
                         "%d cancels of queue '%s' failed".formatted(this.failedCancels, this.queue));

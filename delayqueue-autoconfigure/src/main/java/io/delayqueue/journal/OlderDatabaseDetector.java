@@ -20,26 +20,26 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Detects a database that was restored from a backup, by comparing the time that it has
+ * Detects a database that has lost its last transactions, after a failover to a replica
+ * that lagged or because it was restored from a backup: compares the time that it has
  * committed with the latest one that the store has seen, in each call for changes. If
- * that of the database is earlier, it has lost its last transactions: after a failover to
- * a replica that lagged, or because it was restored from a backup. Its rows may be of
- * messages that have ended since, and it assigns revisions again.
+ * that of the database is earlier, its rows may be of messages that have ended since, and
+ * it assigns revisions again.
  * <p>
  * The node that commits the times is the maintainer, for all nodes of the namespace,
  * until it stops. Nodes without maintenance are never the maintainer.
  * <p>
  * <strong>Threads.</strong> Confined to that of the reconciler.
  */
-final class DatabaseAge {
+final class OlderDatabaseDetector {
 
-    private static final Logger logger = LoggerFactory.getLogger(DatabaseAge.class);
+    private static final Logger logger = LoggerFactory.getLogger(OlderDatabaseDetector.class);
 
     /** How long other nodes do not get a change. */
     private static final Duration CHANGE_CLAIM = Duration.ofSeconds(30);
 
     /** How long the maintainer may be silent until another node takes its place. */
-    private static final Duration KEEPER_LIMIT = Duration.ofSeconds(5);
+    private static final Duration MAINTAINER_TIMEOUT = Duration.ofSeconds(5);
 
     private static final String OLDER = "The database of the journal is older than Redis: the last time that it has "
             + "committed is %s, and Redis has seen %s (%d) in queue '%s'. Nothing is relayed, swept or restored, and "
@@ -71,7 +71,7 @@ final class DatabaseAge {
     private long knownSince = System.nanoTime();
 
     /** When this node has committed a time last; 0 if it is not the maintainer. */
-    private long keptAt;
+    private long maintainedAt;
 
     /** The partition that has shown that the database is older. */
     private @Nullable Partition witness;
@@ -81,7 +81,8 @@ final class DatabaseAge {
     /** Whether the time was earlier at a read than before, and was not compared since. */
     private boolean earlier;
 
-    DatabaseAge(JournalDatabase database, String node, MessageStore store, JournalStatus status, boolean maintenance) {
+    OlderDatabaseDetector(JournalDatabase database, String node, MessageStore store, JournalStatus status,
+            boolean maintenance) {
         this.database = database;
         this.sequence = new RevisionSequence(database);
         this.node = node;
@@ -105,11 +106,12 @@ final class DatabaseAge {
             this.status.older(null);
             logger.info("The database of the journal is not older than Redis any more: its queues are restored");
         }
-        this.keptAt = isToCommit(queues) && this.known.commit(this.database, this.node, 0) ? System.nanoTime() : 0;
+        this.maintainedAt = isToCommit(queues) && this.known.commit(this.database, this.node, 0) ? System.nanoTime()
+                : 0;
         this.reached.clear();
         this.older = false;
         read();
-        boolean silent = System.nanoTime() - this.knownSince >= KEEPER_LIMIT.toNanos();
+        boolean silent = System.nanoTime() - this.knownSince >= MAINTAINER_TIMEOUT.toNanos();
         this.status.unmaintainedSince((silent && !this.maintenance) ? this.knownSince : 0);
         if (queues.isEmpty()) {
             this.status.compared();
@@ -120,7 +122,7 @@ final class DatabaseAge {
     private boolean isToCommit(Set<QueueName> queues) {
         boolean compared = !this.known.identity().isEmpty() && this.status.older() == null
                 && (!this.reached.isEmpty() || queues.isEmpty());
-        boolean silent = System.nanoTime() - this.knownSince >= KEEPER_LIMIT.toNanos();
+        boolean silent = System.nanoTime() - this.knownSince >= MAINTAINER_TIMEOUT.toNanos();
         return this.maintenance && compared
                 && (this.node.equals(this.known.maintainer()) || silent || this.known.maintainer().isEmpty());
     }
@@ -141,17 +143,17 @@ final class DatabaseAge {
 
     /** Returns whether this node does what one node does for all. */
     boolean isMaintainer() {
-        return this.keptAt != 0 && System.nanoTime() - this.keptAt < KEEPER_LIMIT.toNanos();
+        return this.maintainedAt != 0 && System.nanoTime() - this.maintainedAt < MAINTAINER_TIMEOUT.toNanos();
     }
 
     /**
      * Returns whether another node is the maintainer, and the database has not lost a
      * time that this node has read.
      */
-    boolean isKeptByOther() {
+    boolean isMaintainedByOther() {
         String maintainer = this.known.maintainer();
         return !maintainer.isEmpty() && !maintainer.equals(this.node) && !this.earlier && this.status.older() == null
-                && System.nanoTime() - this.knownSince < KEEPER_LIMIT.toNanos();
+                && System.nanoTime() - this.knownSince < MAINTAINER_TIMEOUT.toNanos();
     }
 
     /** Forgets a partition that no longer exists or belongs to a queue that is left. */

@@ -7,15 +7,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Repeats a step on an executor, each time after the calls of the last one have ended.
+ * Runs a step repeatedly, each time after the calls of the previous one have ended.
  */
-final class Steps {
+final class StepLoop {
 
-    private Steps() {
+    private StepLoop() {
     }
 
     /**
-     * Runs a step again and again on a thread, each time once the calls of the last step
+     * Runs a step repeatedly on a thread, each time after the calls of the previous step
      * have ended.
      * @param thread runs each step
      * @param step starts calls and returns their end; {@code null} after the last step
