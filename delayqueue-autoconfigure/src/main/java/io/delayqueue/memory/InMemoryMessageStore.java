@@ -194,8 +194,8 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     @Override
-    public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterRequest death) {
-        return in(lease.partition(), (queue, now) -> queue.deadLetter(lease, death, now));
+    public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterRequest request) {
+        return in(lease.partition(), (queue, now) -> queue.deadLetter(lease, request, now));
     }
 
     @Override

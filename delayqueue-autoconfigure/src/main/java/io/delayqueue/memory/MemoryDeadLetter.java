@@ -25,11 +25,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param timeToLive of its message, 0 for none
  */
-record MemoryDeadLetter(String deadLetterId, String id, long died, long due, int failures, int lapses, long timeToLive,
-        int lane, @Nullable String group, String cause, String firstFailure, byte[] envelope) {
+record MemoryDeadLetter(String deadLetterId, String id, long deadLetteredMillis, long due, int failures, int lapses,
+        long timeToLive, int lane, @Nullable String group, String cause, String firstFailure, byte[] envelope) {
 
     /** Orders dead letters by their time, the oldest first. */
-    static final Comparator<MemoryDeadLetter> BY_DEATH = Comparator.comparingLong(MemoryDeadLetter::died)
+    static final Comparator<MemoryDeadLetter> OLDEST_FIRST = Comparator
+        .comparingLong(MemoryDeadLetter::deadLetteredMillis)
         .thenComparing(MemoryDeadLetter::deadLetterId);
 
     /** Returns the dead letter of a message that was never stored. */
@@ -43,15 +44,16 @@ record MemoryDeadLetter(String deadLetterId, String id, long died, long due, int
 
     /** Returns whether a page, the latest first, has it after the cursor. */
     boolean isBefore(DeadLetterCursor cursor) {
-        return this.died < cursor.deadLetteredMillis()
-                || (this.died == cursor.deadLetteredMillis() && this.deadLetterId.compareTo(cursor.deadLetterId()) < 0);
+        return this.deadLetteredMillis < cursor.deadLetteredMillis()
+                || (this.deadLetteredMillis == cursor.deadLetteredMillis()
+                        && this.deadLetterId.compareTo(cursor.deadLetterId()) < 0);
     }
 
     DeadLetter toDeadLetter(String queue, EnvelopeCodec codec) {
         Envelope content = readOrNull(codec);
         boolean repeated = this.firstFailure.isEmpty() || this.firstFailure.equals(this.cause);
         return new DeadLetter(queue, this.deadLetterId, this.id, this.group, Instant.ofEpochMilli(this.due),
-                Instant.ofEpochMilli(this.died), this.failures, this.lapses, this.cause,
+                Instant.ofEpochMilli(this.deadLetteredMillis), this.failures, this.lapses, this.cause,
                 repeated ? null : this.firstFailure, (content != null) ? EnvelopeCodec.text(content) : null,
                 (content != null) ? content.headers() : Map.of());
     }
@@ -61,7 +63,7 @@ record MemoryDeadLetter(String deadLetterId, String id, long died, long due, int
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (DataOutputStream out = new DataOutputStream(bytes)) {
             out.writeUTF(this.id);
-            out.writeLong(this.died);
+            out.writeLong(this.deadLetteredMillis);
             out.writeLong(this.due);
             out.writeInt(this.failures);
             out.writeInt(this.lapses);
@@ -82,14 +84,14 @@ record MemoryDeadLetter(String deadLetterId, String id, long died, long due, int
     static MemoryDeadLetter of(String deadLetterId, byte[] content) {
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(content))) {
             String id = in.readUTF();
-            long died = in.readLong();
+            long deadLetteredMillis = in.readLong();
             long due = in.readLong();
             int failures = in.readInt();
             int lapses = in.readInt();
             long timeToLive = in.readLong();
             int lane = in.readInt();
             String group = in.readUTF();
-            return new MemoryDeadLetter(deadLetterId, id, died, due, failures, lapses, timeToLive, lane,
+            return new MemoryDeadLetter(deadLetterId, id, deadLetteredMillis, due, failures, lapses, timeToLive, lane,
                     group.isEmpty() ? null : group, in.readUTF(), in.readUTF(), in.readAllBytes());
         }
         catch (IOException ex) {
@@ -119,7 +121,7 @@ record MemoryDeadLetter(String deadLetterId, String id, long died, long due, int
     static List<MemoryDeadLetter> page(Collection<MemoryDeadLetter> all, @Nullable DeadLetterCursor cursor, int limit) {
         return all.stream()
             .filter((deadLetter) -> cursor == null || deadLetter.isBefore(cursor))
-            .sorted(BY_DEATH.reversed())
+            .sorted(OLDEST_FIRST.reversed())
             .limit(limit)
             .toList();
     }

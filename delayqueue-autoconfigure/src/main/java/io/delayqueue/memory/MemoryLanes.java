@@ -30,7 +30,7 @@ final class MemoryLanes {
 
     private final Map<String, Group> groups = new HashMap<>();
 
-    private long followers;
+    private long waitingInGroup;
 
     /**
      * Adds a message.
@@ -40,8 +40,8 @@ final class MemoryLanes {
         Group group = (message.group != null) ? this.groups.computeIfAbsent(message.group, (name) -> new Group(message))
                 : null;
         if (group != null && group.head != message && !overtakes(message, group)) {
-            this.followers++;
-            group.followers.add(message);
+            this.waitingInGroup++;
+            group.waitingInGroup.add(message);
             return false;
         }
         lane(message).add(message);
@@ -58,8 +58,8 @@ final class MemoryLanes {
             return false;
         }
         lane(head).remove(head);
-        this.followers++;
-        group.followers.add(head);
+        this.waitingInGroup++;
+        group.waitingInGroup.add(head);
         group.head = message;
         return true;
     }
@@ -102,16 +102,16 @@ final class MemoryLanes {
             return false;
         }
         if (group.head != message) {
-            this.followers--;
-            group.followers.remove(message);
+            this.waitingInGroup--;
+            group.waitingInGroup.remove(message);
             return false;
         }
-        MemoryMessage next = group.followers.pollFirst();
+        MemoryMessage next = group.waitingInGroup.pollFirst();
         if (next == null) {
             this.groups.remove(message.group);
             return false;
         }
-        this.followers--;
+        this.waitingInGroup--;
         group.head = next;
         lane(next).add(next);
         return true;
@@ -138,7 +138,7 @@ final class MemoryLanes {
 
     /** Returns how many wait, those that wait in their group included. */
     long size() {
-        return this.followers + this.lanes.stream().mapToLong(NavigableSet::size).sum();
+        return this.waitingInGroup + this.lanes.stream().mapToLong(NavigableSet::size).sum();
     }
 
     /** Returns all that may be claimed once they are due, in no order. */
@@ -148,11 +148,11 @@ final class MemoryLanes {
 
     /** Returns all that wait in their group, in no order. */
     Stream<MemoryMessage> waitingBehind() {
-        return this.groups.values().stream().flatMap((group) -> group.followers.stream());
+        return this.groups.values().stream().flatMap((group) -> group.waitingInGroup.stream());
     }
 
-    long followers() {
-        return this.followers;
+    long waitingInGroup() {
+        return this.waitingInGroup;
     }
 
     private NavigableSet<MemoryMessage> lane(MemoryMessage message) {
@@ -162,7 +162,7 @@ final class MemoryLanes {
     /** Holds the messages of one group. */
     private static final class Group {
 
-        private final NavigableSet<MemoryMessage> followers = new TreeSet<>(MemoryMessage.BY_GROUP_ORDER);
+        private final NavigableSet<MemoryMessage> waitingInGroup = new TreeSet<>(MemoryMessage.BY_GROUP_ORDER);
 
         private MemoryMessage head;
 

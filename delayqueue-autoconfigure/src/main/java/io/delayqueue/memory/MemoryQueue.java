@@ -276,9 +276,9 @@ final class MemoryQueue {
         }) || hasReleased(lease);
     }
 
-    boolean deadLetter(Lease lease, DeadLetterRequest death, long now) {
+    boolean deadLetter(Lease lease, DeadLetterRequest request, long now) {
         return change(lease, (message) -> {
-            addDeadLetter(message, lease.deadLetterId(), death, now);
+            addDeadLetter(message, lease.deadLetterId(), request, now);
             end(message);
         }) || this.dead.containsKey(lease.deadLetterId()); // a repeated call
     }
@@ -380,19 +380,20 @@ final class MemoryQueue {
         long latest = Micros.floorToMillis(now) - age.toMillis();
         List<MemoryDeadLetter> old = this.dead.values()
             .stream()
-            .filter((deadLetter) -> deadLetter.died() <= latest)
-            .sorted(MemoryDeadLetter.BY_DEATH)
+            .filter((deadLetter) -> deadLetter.deadLetteredMillis() <= latest)
+            .sorted(MemoryDeadLetter.OLDEST_FIRST)
             .limit(MessageStore.BATCH_LIMIT)
             .toList();
         old.forEach((deadLetter) -> purge(deadLetter.deadLetterId()));
         return old.size();
     }
 
-    private void addDeadLetter(MemoryMessage message, String deadLetterId, DeadLetterRequest death, long now) {
+    private void addDeadLetter(MemoryMessage message, String deadLetterId, DeadLetterRequest request, long now) {
         this.dead.put(deadLetterId,
-                new MemoryDeadLetter(deadLetterId, message.id, Micros.floorToMillis(now), death.dueAt().toEpochMilli(),
-                        death.failed() ? message.failures + 1 : message.failures, message.lapses, message.timeToLive(),
-                        message.lane, message.group, death.cause(), message.firstFailure, message.envelope));
+                new MemoryDeadLetter(deadLetterId, message.id, Micros.floorToMillis(now),
+                        request.dueAt().toEpochMilli(), request.failed() ? message.failures + 1 : message.failures,
+                        message.lapses, message.timeToLive(), message.lane, message.group, request.cause(),
+                        message.firstFailure, message.envelope));
         this.ledger.deadLettered(message, deadLetterId);
         this.duplicates.begin(message, now);
     }

@@ -44,7 +44,7 @@ record MemoryQueueView(QueueName queue, MemoryLanes lanes, NavigableSet<MemoryMe
         List<MemoryMessage> lapsed = lapsed();
         Pause pause = recorded.pause();
         boolean paused = pause != null && !pause.isOver(Instant.ofEpochMilli(Micros.floorToMillis(this.now)));
-        return new PartitionCounts(this.lanes.size() + lapsed.size(), due(lapsed), this.lanes.followers(),
+        return new PartitionCounts(this.lanes.size() + lapsed.size(), due(lapsed), this.lanes.waitingInGroup(),
                 this.leased.size() - lapsed.size(), lapsed.size(), this.dead, nextDueAt(lapsed), paused ? pause : null,
                 recorded.version(), Micros.toInstant(this.now));
     }
@@ -54,9 +54,9 @@ record MemoryQueueView(QueueName queue, MemoryLanes lanes, NavigableSet<MemoryMe
         long[] counts = LongStream.of(SPANS)
             .map((span) -> this.lanes.due(nowMillis + span).count() + lapsed().size())
             .toArray();
-        long all = this.lanes.size() - this.lanes.followers() + lapsed().size();
+        long all = this.lanes.size() - this.lanes.waitingInGroup() + lapsed().size();
         return new DueForecast(this.queue.value(), counts[0], counts[1] - counts[0], counts[2] - counts[1],
-                counts[3] - counts[2], counts[4] - counts[3], all - counts[4], this.lanes.followers());
+                counts[3] - counts[2], counts[4] - counts[3], all - counts[4], this.lanes.waitingInGroup());
     }
 
     List<ListedMessage> messages(MessageSelection listing, @Nullable MessageCursor after, int limit) {
@@ -96,7 +96,7 @@ record MemoryQueueView(QueueName queue, MemoryLanes lanes, NavigableSet<MemoryMe
             .map((end) -> this.lanes.due(Math.max(nowMillis, end.toEpochMilli())).count() + lapsed)
             .toList();
         return new DueCounts(Micros.toInstant(this.now), this.lanes.due(nowMillis).count() + lapsed, until,
-                this.lanes.size() - this.lanes.followers() + lapsed, this.lanes.followers());
+                this.lanes.size() - this.lanes.waitingInGroup() + lapsed, this.lanes.waitingInGroup());
     }
 
     private static MessageCursor position(MessageSelection listing, MemoryMessage message) {

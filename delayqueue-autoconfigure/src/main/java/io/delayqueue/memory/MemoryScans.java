@@ -71,7 +71,7 @@ record MemoryScans(MemoryQueue queue, QueueName name, long now) {
 
     private DeadLetterSummary summary(MemoryDeadLetter deadLetter) {
         return new DeadLetterSummary(this.name.value(), deadLetter.deadLetterId(), deadLetter.id(),
-                Instant.ofEpochMilli(deadLetter.died()));
+                Instant.ofEpochMilli(deadLetter.deadLetteredMillis()));
     }
 
 }
