@@ -176,7 +176,7 @@ final class PartitionClaimer {
      */
     boolean overlaps() {
         return this.claimLimit == MessageStore.BATCH_LIMIT && !this.binding.handler().isBatch()
-                && this.binding.handler().claimLimit() >= MessageStore.BATCH_LIMIT && this.schedule.isBehind()
+                && this.binding.handler().claimLimit() >= MessageStore.BATCH_LIMIT && this.schedule.isBacklogged()
                 && !this.limiter.isShared() && this.limiter.hasCapacityFor(MessageStore.BATCH_LIMIT);
     }
 

@@ -29,7 +29,7 @@ final class PollSchedule {
     private static final double GRACE_JITTER = 0.4;
 
     /** Without a primary poller, lets one node poll first and notify the others. */
-    private static final long VACANCY_JITTER = Nanos.of(Duration.ofMillis(10));
+    private static final long NO_PRIMARY_JITTER = Nanos.of(Duration.ofMillis(10));
 
     /** The shortest time between two polls that the primary poller announces. */
     private static final long CONFIRMATION_PAUSE = Nanos.of(Duration.ofMillis(100));
@@ -60,19 +60,19 @@ final class PollSchedule {
     private boolean pending = true;
 
     /** The earliest time at which a message is known to be due. */
-    private long known = NEVER;
+    private long nextDueAt = NEVER;
 
     /** The earliest due time learned since the last poll was sent. */
-    private long knownSince = NEVER;
+    private long learnedDueAt = NEVER;
 
-    /** How long after the known time to poll. */
+    /** How long after the next due time to poll. */
     private long delay;
 
     /**
      * Whether more messages are due than the last poll could claim; then no node waits
      * for another.
      */
-    private boolean behind;
+    private boolean backlogged;
 
     /** When this node or the primary poller last polled. */
     private long polledAt;
@@ -81,7 +81,7 @@ final class PollSchedule {
 
     private long unannouncedSince = NEVER;
 
-    private long shareAt = NEVER;
+    private long takeOverAt = NEVER;
 
     /**
      * Creates a schedule whose first poll is due at once.
@@ -97,7 +97,7 @@ final class PollSchedule {
         this.partition = partition;
         this.primaryPartitions = primaryPartitions;
         this.random = random;
-        this.role = (primaryPartitions != null) ? Role.VACANT : Role.PRIMARY;
+        this.role = (primaryPartitions != null) ? Role.NO_PRIMARY : Role.PRIMARY;
         double poll = Nanos.of(safetyPoll);
         this.primarySafetyPoll = (long) (poll * (PRIMARY_SAFETY_POLL - SAFETY_POLL_JITTER * random.getAsDouble() / 2));
         this.standbySafetyPoll = (long) (poll * (1 - SAFETY_POLL_JITTER * random.getAsDouble() / 2));
@@ -109,9 +109,9 @@ final class PollSchedule {
             return 0;
         }
         long poll = (this.role == Role.PRIMARY) ? this.primarySafetyPoll : this.standbySafetyPoll;
-        long at = Math.min(after(this.known, this.behind ? 0 : this.delay), this.polledAt + poll);
+        long at = Math.min(after(this.nextDueAt, this.backlogged ? 0 : this.delay), this.polledAt + poll);
         at = Math.min(at, after(this.unannouncedSince, MAX_SILENCE));
-        return Math.min(at, this.shareAt);
+        return Math.min(at, this.takeOverAt);
     }
 
     private static long after(long time, long span) {
@@ -123,8 +123,8 @@ final class PollSchedule {
     }
 
     /** Returns whether the last poll left due messages behind. */
-    synchronized boolean isBehind() {
-        return this.behind;
+    synchronized boolean isBacklogged() {
+        return this.backlogged;
     }
 
     /** Processes a signal and returns whether it makes the next poll earlier. */
@@ -132,9 +132,9 @@ final class PollSchedule {
         long before = nextAt();
         switch (signal.kind()) {
             case POLL_NOW -> this.pending = true;
-            case DUE_IN -> know(now + span(signal.in()));
+            case DUE_IN -> learn(now + span(signal.in()));
             case PRIMARY_POLLED -> onPrimaryPolled(signal, now);
-            case NO_PRIMARY -> vacant();
+            case NO_PRIMARY -> onNoPrimary();
             case SCHEDULES_CHANGED -> {
                 // Concerns the firing of schedules, whose occurrences wake the loop.
             }
@@ -142,9 +142,9 @@ final class PollSchedule {
         return nextAt() < before;
     }
 
-    private void know(long due) {
-        this.known = Math.min(this.known, due);
-        this.knownSince = Math.min(this.knownSince, due);
+    private void learn(long due) {
+        this.nextDueAt = Math.min(this.nextDueAt, due);
+        this.learnedDueAt = Math.min(this.learnedDueAt, due);
     }
 
     private static long span(@Nullable Duration in) {
@@ -160,21 +160,21 @@ final class PollSchedule {
             become(Role.PRIMARY);
             return;
         }
-        long before = after(this.known, this.behind ? 0 : this.delay);
+        long before = after(this.nextDueAt, this.backlogged ? 0 : this.delay);
         become(Role.STANDBY);
         this.polledAt = now;
-        this.behind = signal.in() != null && span(signal.in()) <= 0;
+        this.backlogged = signal.in() != null && span(signal.in()) <= 0;
         // Excess messages are due for all nodes; this never delays a poll.
-        this.known = this.behind ? Math.min(before, now + jitter())
+        this.nextDueAt = this.backlogged ? Math.min(before, now + jitter())
                 : (signal.in() != null) ? now + span(signal.in()) : NEVER;
         if (primary.load() >= this.primaryPartitions.count() + 2 && this.primaryPartitions.takeOne()) {
-            this.shareAt = now + (long) (MAX_SILENCE * this.random.getAsDouble());
+            this.takeOverAt = now + (long) (MAX_SILENCE * this.random.getAsDouble());
         }
     }
 
-    private void vacant() {
-        if (this.primaryPartitions != null && this.role != Role.VACANT) {
-            become(Role.VACANT);
+    private void onNoPrimary() {
+        if (this.primaryPartitions != null && this.role != Role.NO_PRIMARY) {
+            become(Role.NO_PRIMARY);
         }
     }
 
@@ -187,38 +187,38 @@ final class PollSchedule {
                 this.primaryPartitions.remove(this.partition);
             }
             this.role = role;
-            this.shareAt = NEVER;
+            this.takeOverAt = NEVER;
             this.unannouncedSince = NEVER;
         }
         this.delay = switch (this.role) {
             case PRIMARY -> 0;
-            case VACANT -> jitter();
+            case NO_PRIMARY -> jitter();
             case STANDBY -> (long) (GRACE * (1 + GRACE_JITTER * this.random.getAsDouble()));
         };
     }
 
     private long jitter() {
-        return (long) (VACANCY_JITTER * this.random.getAsDouble());
+        return (long) (NO_PRIMARY_JITTER * this.random.getAsDouble());
     }
 
     /** Begins a poll; returns the bid to send along, {@code null} for none. */
     synchronized @Nullable PrimaryPollerBid poll(long now) {
         this.pending = false;
-        this.knownSince = NEVER;
-        boolean share = this.shareAt <= now;
-        this.shareAt = NEVER;
+        this.learnedDueAt = NEVER;
+        boolean takesOver = this.takeOverAt <= now;
+        this.takeOverAt = NEVER;
         if (this.primaryPartitions == null) {
             return null;
         }
         boolean primary = this.role == Role.PRIMARY;
-        if (now - this.bidAt < CONFIRMATION_PAUSE && !share && this.role != Role.VACANT) {
+        if (now - this.bidAt < CONFIRMATION_PAUSE && !takesOver && this.role != Role.NO_PRIMARY) {
             if (primary) {
                 this.unannouncedSince = Math.min(this.unannouncedSince, now);
             }
             return primary ? this.primaryPartitions.bid(PrimaryPollerBid.Kind.RENEW, 0) : null;
         }
         this.bidAt = now;
-        return this.primaryPartitions.bid(share ? PrimaryPollerBid.Kind.REBALANCE : PrimaryPollerBid.Kind.ACQUIRE,
+        return this.primaryPartitions.bid(takesOver ? PrimaryPollerBid.Kind.REBALANCE : PrimaryPollerBid.Kind.ACQUIRE,
                 this.primaryPartitions.others(this.partition));
     }
 
@@ -226,8 +226,8 @@ final class PollSchedule {
     synchronized void found(ClaimResult claim, @Nullable PrimaryPollerBid bid, long at) {
         this.polledAt = at;
         Duration nextIn = claim.nextIn();
-        this.behind = nextIn != null && nextIn.isZero();
-        this.known = Math.min(this.knownSince, (nextIn != null) ? at + Nanos.of(nextIn) : NEVER);
+        this.backlogged = nextIn != null && nextIn.isZero();
+        this.nextDueAt = Math.min(this.learnedDueAt, (nextIn != null) ? at + Nanos.of(nextIn) : NEVER);
         if (bid != null && bid.kind() != PrimaryPollerBid.Kind.RENEW) {
             become(claim.primaryPoller() ? Role.PRIMARY : Role.STANDBY);
             this.unannouncedSince = NEVER;
@@ -241,14 +241,14 @@ final class PollSchedule {
 
     /** Resigns as primary poller; this node still polls before the others if it can. */
     synchronized void resign() {
-        become(Role.VACANT);
+        become(Role.NO_PRIMARY);
         this.delay = 0;
     }
 
     /** Names the role of this node for the partition. */
     private enum Role {
 
-        PRIMARY, STANDBY, VACANT
+        PRIMARY, STANDBY, NO_PRIMARY
 
     }
 
