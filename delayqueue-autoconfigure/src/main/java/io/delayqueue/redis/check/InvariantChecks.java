@@ -71,7 +71,7 @@ final class InvariantChecks {
             case DETAILS, ATTEMPTS, TOKENS, SUCCESSORS, REVISIONS -> entry(key, state);
             case GROUP_HEADS -> head(state);
             case WAITING -> waiting(state);
-            default -> place(key, state);
+            default -> laneOrLease(key, state);
         }
     }
 
@@ -92,7 +92,7 @@ final class InvariantChecks {
                     scheduling(state));
         }
         else if (state.places() > 1) {
-            severalPlaces(state);
+            severalEntries(state);
         }
         else if (inAnotherLane) {
             StoredMessageState.LaneEntry place = state.waits().get(0);
@@ -106,7 +106,7 @@ final class InvariantChecks {
             notTheHead(state, state.places() == 1 && !inAnotherLane);
         }
         envelope(state);
-        home(state);
+        partition(state);
     }
 
     /**
@@ -164,7 +164,7 @@ final class InvariantChecks {
      * lease, the entry behind its group unless it is the head, the lane of its priority,
      * another lane.
      */
-    private void severalPlaces(StoredMessageState state) {
+    private void severalEntries(StoredMessageState state) {
         boolean behind = !state.isLeased() && state.waitsInGroup() && state.head() != null && !state.isHead();
         StoredMessageState.LaneEntry own = state.waits()
             .stream()
@@ -206,22 +206,22 @@ final class InvariantChecks {
         }
     }
 
-    private void home(StoredMessageState state) {
+    private void partition(StoredMessageState state) {
         String group = state.group();
         String key = shown((group != null) ? group : state.id());
-        Set<Partition> homes = this.layout.targets(this.partition.queue(), key)
+        Set<Partition> targets = this.layout.targets(this.partition.queue(), key)
             .stream()
             .map(PartitionTarget::partition)
             .collect(Collectors.toSet());
-        if (!homes.contains(this.partition)) {
+        if (!targets.contains(this.partition)) {
             add(Kind.WRONG_PARTITION, state.id(),
                     "its %s leads to %s: it is handled, but its id may be admitted a second time there"
-                        .formatted((group != null) ? "group" : "id", homes),
+                        .formatted((group != null) ? "group" : "id", targets),
                     "none is needed, unless many are: then something writes past this library", List.of());
         }
     }
 
-    private void place(KeyKind key, StoredMessageState state) {
+    private void laneOrLease(KeyKind key, StoredMessageState state) {
         boolean leased = key == KeyKind.LEASED;
         String score = ScriptCodec.text(state.value());
         if (!state.stored()) {
@@ -322,7 +322,9 @@ final class InvariantChecks {
         }
     }
 
-    /** Adds it to its lane first: until it leaves followers, it is only in both. */
+    /**
+     * Adds it to its lane first: until it is removed from {@code waiting}, it is in both.
+     */
     private List<String> promotion(StoredMessageState state) {
         Details details = state.details();
         if (details == null || details.group() == null) {
@@ -361,16 +363,16 @@ final class InvariantChecks {
     /** Checks a dead letter, in one of its two keys. */
     void checkDeadLetter(KeyKind key, String deadLetter, byte[] value, boolean there) {
         boolean content = key == KeyKind.DEAD_LETTERS;
-        Long died = content ? diedOrNull(value) : null;
-        if (content && died == null) {
+        Long deadLettered = content ? deadLetteredOrNull(value) : null;
+        if (content && deadLettered == null) {
             add(Kind.UNREADABLE_ENTRY, deadLetter, "the dead letter cannot be read: it is shown without what it holds",
                     "inspect it; purging it destroys what it holds", List.of());
         }
-        else if (!there && died != null) {
+        else if (!there && deadLettered != null) {
             add(Kind.INCOMPLETE_DEAD_LETTER, deadLetter,
                     "the dead letter is in no list: it is neither shown nor purged",
                     "list it by the time at which it was dead-lettered",
-                    List.of(this.keys.command("ZADD", KeyKind.DEAD_ORDER, died.toString(), deadLetter)));
+                    List.of(this.keys.command("ZADD", KeyKind.DEAD_ORDER, deadLettered.toString(), deadLetter)));
         }
         else if (!there) {
             add(Kind.INCOMPLETE_DEAD_LETTER, deadLetter, "the dead letter is listed, and its content is gone",
@@ -378,7 +380,7 @@ final class InvariantChecks {
         }
     }
 
-    private static @Nullable Long diedOrNull(byte[] value) {
+    private static @Nullable Long deadLetteredOrNull(byte[] value) {
         DeadLetterContent deadLetter = DeadLetterContent.parse(value);
         return (deadLetter != DeadLetterContent.UNREADABLE) ? (Long) deadLetter.deadLetteredAt() : null;
     }

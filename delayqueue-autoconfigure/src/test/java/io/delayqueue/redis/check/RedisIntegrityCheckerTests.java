@@ -132,7 +132,7 @@ class RedisIntegrityCheckerTests extends IntegrityCheckFixture {
     void aMessageInTheWrongPartitionIsFound() {
         partition("2|1,4");
         PartitionLayout partitions = PartitionLayout.parse("2|1,4");
-        List<Partition> homes = partitions.targets(QUEUE.queue(), "astray")
+        List<Partition> targets = partitions.targets(QUEUE.queue(), "astray")
             .stream()
             .map(PartitionTarget::partition)
             .toList();
@@ -144,8 +144,8 @@ class RedisIntegrityCheckerTests extends IntegrityCheckFixture {
         List<Finding> findings = this.checker.check("checked").findings();
 
         assertThat(findings).extracting(Finding::kind).containsOnly(Finding.Kind.WRONG_PARTITION);
-        assertThat(findings).hasSize(4 - homes.size())
-            .noneMatch((finding) -> homes.contains(new Partition(QUEUE.queue(), finding.partition())));
+        assertThat(findings).hasSize(4 - targets.size())
+            .noneMatch((finding) -> targets.contains(new Partition(QUEUE.queue(), finding.partition())));
     }
 
     @Test
