@@ -213,7 +213,7 @@ class HandlerDecoratorTests {
         }
 
         @EventListener
-        void onDeath(DeadLetterEvent death) {
+        void onDeadLetter(DeadLetterEvent event) {
             this.seen.add("dead letter: " + user.get());
         }
 

@@ -126,7 +126,7 @@ abstract class ReplayedCases {
         return this.store.claim(ORDERS, request).join();
     }
 
-    static DeadLetterRequest death() {
+    static DeadLetterRequest deadLetterRequest() {
         return new DeadLetterRequest("boom", true, Instant.EPOCH);
     }
 

@@ -40,7 +40,7 @@ final class ReplayedDeadLetterCases extends ReplayedCases {
 
     private void aRedriveToAGroup() {
         Lease head = leasedHead();
-        this.store.deadLetter(head, death()).join();
+        this.store.deadLetter(head, deadLetterRequest()).join();
         assertThat(repeated("redrive",
                 () -> this.store.redrive(PartitionTarget.first(ORDERS.queue()), head.deadLetterId()).join()))
             .isEqualTo(RedriveResult.REDRIVEN);
@@ -51,7 +51,7 @@ final class ReplayedDeadLetterCases extends ReplayedCases {
 
     private void aPurge() {
         List<Lease> leases = leased(3);
-        leases.forEach((lease) -> this.store.deadLetter(lease, death()).join());
+        leases.forEach((lease) -> this.store.deadLetter(lease, deadLetterRequest()).join());
         assertThat(repeated("purge", () -> this.store.purge(ORDERS, leases.get(0).deadLetterId()).join())).isFalse();
         assertThat(counts()).isEqualTo(List.of(0L, 0L, 2L));
 
@@ -60,7 +60,7 @@ final class ReplayedDeadLetterCases extends ReplayedCases {
     }
 
     private void aLookAtDeadLetters() {
-        this.store.deadLetter(leased(1).get(0), death()).join();
+        this.store.deadLetter(leased(1).get(0), deadLetterRequest()).join();
         DeadLetterPage page = repeated("dead-letters", () -> this.queue.deadLetters("orders").list(null, 10));
 
         assertThat(page.deadLetters()).hasSize(1);

@@ -123,7 +123,7 @@ final class ReplayedLeaseCases extends ReplayedCases {
 
     private void aDeathOfAHead() {
         Lease head = leasedHead();
-        assertThat(repeated("dead-letter", () -> this.store.deadLetter(head, death()).join())).isTrue();
+        assertThat(repeated("dead-letter", () -> this.store.deadLetter(head, deadLetterRequest()).join())).isTrue();
 
         assertThat(counts()).isEqualTo(List.of(1L, 0L, 1L));
         cancelled("follower");

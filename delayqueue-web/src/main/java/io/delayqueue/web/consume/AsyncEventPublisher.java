@@ -74,9 +74,9 @@ public final class AsyncEventPublisher implements SmartLifecycle {
     }
 
     /** Publishes a dead letter, which is logged already. */
-    public void publish(DeadLetterEvent death) {
+    public void publish(DeadLetterEvent event) {
         Threads current = this.threads;
-        execute((current != null) ? current.deadLetters() : null, death, "DeadLetterEvent of " + death.deadLetterId());
+        execute((current != null) ? current.deadLetters() : null, event, "DeadLetterEvent of " + event.deadLetterId());
     }
 
     private void execute(@Nullable ThreadPoolExecutor thread, Object event, Object summary) {
