@@ -5,6 +5,8 @@
 --
 -- KEYS     all of prelude.lua
 --
+-- ARGV     none
+--
 -- Returns  { server, memory, denied, refused, replication, time }
 --          server, memory, replication: these sections of INFO, '' if this user may not
 --          read them;

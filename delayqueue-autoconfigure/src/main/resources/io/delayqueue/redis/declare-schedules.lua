@@ -1,7 +1,7 @@
 -- declare-schedules.lua: records which definitions of schedules a node declares, answers which of them apply, and
--- removes schedules that no node declares any more.
+-- removes schedules that no node declares.
 --
--- Of the definitions of a schedule that were declared within 150 s, the one that was first seen latest applies.
+-- The definition of a schedule that was first seen latest applies, of those declared within 150 s.
 -- A definition is known for an hour after its last declaration, and not less than the application has had live
 -- nodes without a gap of 150 s: so what is not declared during an outage is neither forgotten nor removed.
 --

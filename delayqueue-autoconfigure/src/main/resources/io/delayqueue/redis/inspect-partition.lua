@@ -3,6 +3,8 @@
 --
 -- KEYS     all of prelude.lua
 --
+-- ARGV     none
+--
 -- Returns  { messages, dead_letters, record, mark, left, type, type, ... }
 --          messages, dead_letters: how many, 0 where the key holds something else;
 --          record: of the partitions, '' for none; mark: the wake mark, '' for none;
