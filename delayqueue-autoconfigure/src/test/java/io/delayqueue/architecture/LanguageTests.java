@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Checks that few sentences of a package or a page have the turns of phrase that the
- * rules of CONTRIBUTING exclude: 2 % at most.
+ * Checks that few sentences of a package, a page, its tables, or a text for operators and
+ * callers have the turns of phrase that the rules of CONTRIBUTING exclude: 2 % at most.
  */
 class LanguageTests {
 
@@ -45,6 +45,15 @@ class LanguageTests {
             "\\b(?:a|the|next|last|each|this) looks?\\b")
         .map(Pattern::compile)
         .toList();
+
+    private static final Path API = Path.of("delayqueue-web/src/main/resources/io/delayqueue/web/api/openapi.json");
+
+    /** The texts of a file of JSON or YAML that a reader sees. */
+    private static final Pattern TEXT = Pattern
+        .compile("\\b(?:title|description|summary)\"?: *\"((?:[^\"\\\\]|\\\\.)*)\"");
+
+    /** The borders of the cells of a table. */
+    private static final Pattern BORDER = Pattern.compile("(?<!\\\\)\\|");
 
     private static final Pattern JAVADOC = Pattern.compile("(?sm)^\\s*/\\*\\*(.*?)\\*/");
 
@@ -81,6 +90,24 @@ class LanguageTests {
             .isEmpty();
     }
 
+    /** A table of CONTRIBUTING quotes sentences that are not plain. */
+    @Test
+    void tablesArePlain() {
+        assertThat(DocumentationBlocks.pages()).filteredOn((page) -> !page.endsWith("CONTRIBUTING.md"))
+            .flatExtracting((page) -> excluded(page.getFileName().toString(), sentences(cells(read(page)))))
+            .isEmpty();
+    }
+
+    @Test
+    void textsOfTheApiTheBoardAndTheAlertsArePlain() {
+        assertThat(List.of(API, Path.of("docs/grafana/delayqueue.json"), Path.of("docs/alerts.yml")))
+            .allSatisfy((file) -> {
+                List<String> sentences = sentences(texts(read(ROOT.resolve(file))));
+                assertThat(sentences).hasSizeGreaterThan(15);
+                assertThat(excluded(file.toString(), sentences)).isEmpty();
+            });
+    }
+
     /** Returns the excluded sentences of a package or a page that has too many. */
     private static List<String> excluded(String name, List<String> sentences) {
         List<String> excluded = sentences.stream()
@@ -110,6 +137,19 @@ class LanguageTests {
     private static List<String> paragraphs(String page) {
         String prose = page.replaceAll("(?s)```.*?```", "").replaceAll("(?m)^\\|.*$", "");
         return List.of(prose.split("\\n\\s*\\n"));
+    }
+
+    private static List<String> cells(String page) {
+        return page.replaceAll("(?s)```.*?```", "")
+            .lines()
+            .filter((line) -> line.startsWith("|"))
+            .flatMap(BORDER::splitAsStream)
+            .map(String::strip)
+            .toList();
+    }
+
+    private static List<String> texts(String file) {
+        return TEXT.matcher(file).results().map((text) -> text.group(1)).toList();
     }
 
     /** Returns the sentences of some texts, without code. */
