@@ -19,9 +19,9 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.AnnotationUtils;
 
 /**
- * Finds beans with listener methods that the bean factory has not created at startup, so
- * that their listeners do not run. Creates the products of factories and of scoped
- * proxies, warns of lazy beans, and fails the start for a bean that is not a singleton.
+ * Creates beans with listener methods that the bean factory has not created at startup:
+ * the products of factories and of scoped proxies, whose listeners would not run
+ * otherwise. Warns of lazy beans, and fails the start for a bean that is not a singleton.
  */
 final class UnregisteredListenerDetector {
 

@@ -1,6 +1,6 @@
 package io.delayqueue.store;
 
-/** Decides what happens to a message that was not handled within its time to live. */
+/** Lists the ends of a message that was not handled within its time to live. */
 public enum ExpiryPolicy {
 
     /** It is removed. */

@@ -3,7 +3,7 @@ package io.delayqueue.store;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the failed attempts of a message that a journal restores.
+ * Holds the number of failed attempts of a message that a journal restores.
  *
  * @param count how often the message has failed
  * @param dueMillis when it is due again, in milliseconds since the epoch; {@code null}

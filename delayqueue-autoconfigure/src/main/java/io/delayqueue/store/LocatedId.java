@@ -7,7 +7,7 @@ import io.delayqueue.admin.DeadLetterSummary;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds one step of a search of a partition for an id.
+ * Holds the result of one step of a search of a partition for an id.
  *
  * @param state the state of the message; {@code null} if the partition does not hold it,
  * or this is not the first step

@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asserts the schedules of a queue that this application declares: records that it still
- * declares them, and stores those whose declarations apply. A schedule that the store has
- * lost is stored again, and the times in between are recorded. Thread-safe.
+ * Records the schedules of a queue that this application declares, and stores those whose
+ * declarations apply. Stores a schedule again that the store has lost, and records the
+ * times in between. Thread-safe.
  */
 public final class DeclaredScheduleRegistrar {
 

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Moves entries, with or without an end. */
+/** Provides the base of {@code copy} and {@code follow}, which move entries. */
 abstract class MoveCommand extends StepCommand {
 
     @Mixin

@@ -23,7 +23,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Runs one step, and writes its report. */
+/** Provides the base of the commands that run one step and write its report. */
 @Command(mixinStandardHelpOptions = true, sortOptions = false, showDefaultValues = false)
 abstract class StepCommand implements Callable<Integer> {
 

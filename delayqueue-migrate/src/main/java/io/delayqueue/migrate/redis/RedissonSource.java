@@ -12,9 +12,9 @@ import io.lettuce.core.ScoredValue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves the entries of Redisson's {@code RDelayedQueue} that are not due. Due ones, which
- * Redisson has transferred to the list of the queue's name, are left to the consumers of
- * that list.
+ * Reads and takes the entries of Redisson's {@code RDelayedQueue} that are not due. Due
+ * ones, which Redisson has transferred to the list of the queue's name, are left to the
+ * consumers of that list.
  */
 public final class RedissonSource extends RedisSource {
 
