@@ -34,7 +34,7 @@ import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
-import io.delayqueue.store.Offer;
+import io.delayqueue.store.OfferConditions;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.RecordedDeadLetter;
@@ -283,7 +283,7 @@ final class HistoryRecorder implements MessageStore {
      * was recorded at its time, and one of a message that has ended never happened.
      */
     private static boolean isRepeated(PartitionTarget target) {
-        Offer offer = target.offer();
+        OfferConditions offer = target.offer();
         return offer != null && offer.restores();
     }
 

@@ -66,7 +66,7 @@ public final class JournalFactory {
             JournalSettings settings, Consumer<Object> publisher) {
         JournalTable table = new JournalTable(database, claim(settings.commandTimeout()));
         this.table = table;
-        JournalOffers offers = new JournalOffers(store, modes, table.claim().dividedBy(DEADLINES));
+        OfferSender offers = new OfferSender(store, modes, table.claim().dividedBy(DEADLINES));
         LedgerLookup held = new LedgerLookup(store, offers);
         this.restorer = new JournalRestorer(table, offers, held, this.status, modes);
         this.relay = new JournalRelay(table, offers, held, this.status, settings.maintenance(), publisher);

@@ -91,7 +91,7 @@ final class JournalReconciler implements SmartLifecycle {
 
     private volatile boolean running;
 
-    JournalReconciler(JournalTable table, JournalOffers offers, LedgerLookup store, JournalRestorer restorer,
+    JournalReconciler(JournalTable table, OfferSender offers, LedgerLookup store, JournalRestorer restorer,
             JournalStatus status, StoreComponents components, JournalSettings settings, Consumer<Object> publisher) {
         this.table = table;
         this.handled = new HandledTable(table.database());

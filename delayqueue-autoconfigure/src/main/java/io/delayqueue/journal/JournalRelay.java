@@ -83,8 +83,8 @@ final class JournalRelay implements SmartLifecycle {
 
     private volatile boolean running;
 
-    JournalRelay(JournalTable table, JournalOffers offers, LedgerLookup store, JournalStatus status,
-            boolean maintenance, Consumer<Object> publisher) {
+    JournalRelay(JournalTable table, OfferSender offers, LedgerLookup store, JournalStatus status, boolean maintenance,
+            Consumer<Object> publisher) {
         this.table = table;
         this.requests = new RelayedRequests(table, offers, store, status, publisher, this.events::release);
         this.status = status;

@@ -51,7 +51,7 @@ final class JournalRestorer implements JournalOperations {
 
     private final LedgerTable ledger;
 
-    private final JournalOffers offers;
+    private final OfferSender offers;
 
     private final LedgerLookup store;
 
@@ -61,7 +61,7 @@ final class JournalRestorer implements JournalOperations {
 
     private final Function<QueueName, JournalMode> modes;
 
-    JournalRestorer(JournalTable table, JournalOffers offers, LedgerLookup store, JournalStatus status,
+    JournalRestorer(JournalTable table, OfferSender offers, LedgerLookup store, JournalStatus status,
             Function<QueueName, JournalMode> modes) {
         this.table = table;
         this.ledger = new LedgerTable(table.database());

@@ -38,9 +38,9 @@ final class LedgerLookup {
 
     private final PartitionLayouts layouts;
 
-    private final JournalOffers offers;
+    private final OfferSender offers;
 
-    LedgerLookup(StoreComponents store, JournalOffers offers) {
+    LedgerLookup(StoreComponents store, OfferSender offers) {
         this.store = store.messages();
         this.schedules = store.schedules().store();
         this.layouts = store.partitions();

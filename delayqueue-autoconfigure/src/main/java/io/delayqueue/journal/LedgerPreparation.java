@@ -39,7 +39,7 @@ final class LedgerPreparation {
 
     private final EndedTable endings;
 
-    private final JournalOffers offers;
+    private final OfferSender offers;
 
     private final LedgerLookup store;
 
@@ -63,8 +63,8 @@ final class LedgerPreparation {
 
     private long failedCancels;
 
-    LedgerPreparation(QueueName queue, JournalTable table, JournalOffers offers, LedgerLookup store,
-            RestorePauses pauses, JournalStatus status, Executor thread) {
+    LedgerPreparation(QueueName queue, JournalTable table, OfferSender offers, LedgerLookup store, RestorePauses pauses,
+            JournalStatus status, Executor thread) {
         this.queue = queue;
         this.table = table;
         this.endings = new EndedTable(table.database());

@@ -36,7 +36,7 @@ final class LedgerQueues {
 
     private final LedgerTable ledger;
 
-    private final JournalOffers offers;
+    private final OfferSender offers;
 
     private final JournalStatus status;
 
@@ -67,7 +67,7 @@ final class LedgerQueues {
      * @param onOpened is called for each queue once its partitions are to be called
      * @param thread that of the reconciler
      */
-    LedgerQueues(JournalTable table, JournalOffers offers, JournalStatus status, ReconcilerProblems problems,
+    LedgerQueues(JournalTable table, OfferSender offers, JournalStatus status, ReconcilerProblems problems,
             PartitionLayouts layouts, Consumer<QueueName> onOpened, Executor thread) {
         this.table = table;
         this.ledger = new LedgerTable(table.database());

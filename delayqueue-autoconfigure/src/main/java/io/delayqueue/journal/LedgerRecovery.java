@@ -49,7 +49,7 @@ final class LedgerRecovery {
 
     private final JournalTable table;
 
-    private final JournalOffers offers;
+    private final OfferSender offers;
 
     private final LedgerLookup store;
 
@@ -92,7 +92,7 @@ final class LedgerRecovery {
     /** The entries of the store that are reported once their queue is restored. */
     private final Map<Partition, Set<LedgerEntry>> entries = new HashMap<>();
 
-    LedgerRecovery(JournalTable table, JournalOffers offers, LedgerLookup store, JournalRestorer restorer,
+    LedgerRecovery(JournalTable table, OfferSender offers, LedgerLookup store, JournalRestorer restorer,
             ReconcilerProblems problems, RestorePauses pauses, JournalStatus status, Executor thread,
             Consumer<Object> publisher) {
         this.table = table;

@@ -37,7 +37,7 @@ final class LedgerSweep {
     private static final int MAX_DOUBLINGS = 9;
 
     /** The longest interval between two checks of a message. */
-    static final Duration MAX_INTERVAL = JournalOffers.CHECK_DELAY.multipliedBy(1L << MAX_DOUBLINGS);
+    static final Duration MAX_INTERVAL = OfferSender.CHECK_DELAY.multipliedBy(1L << MAX_DOUBLINGS);
 
     /** The time between two rows. A look-up takes the database about 0.1 ms. */
     private static final long ROW_NANOS = 2_500_000;
@@ -58,7 +58,7 @@ final class LedgerSweep {
 
     private final JournalTable table;
 
-    private final JournalOffers offers;
+    private final OfferSender offers;
 
     private final RestoreOffers restoreOffers;
 
@@ -82,7 +82,7 @@ final class LedgerSweep {
      * @param silent returns whether the last call of a partition of a queue has failed
      * @param thread that of the reconciler
      */
-    LedgerSweep(JournalTable table, JournalOffers offers, RestoreOffers restoreOffers, JournalStatus status,
+    LedgerSweep(JournalTable table, OfferSender offers, RestoreOffers restoreOffers, JournalStatus status,
             PartitionLayouts layouts, Predicate<QueueName> silent, Executor thread) {
         this.table = table;
         this.offers = offers;
@@ -180,7 +180,7 @@ final class LedgerSweep {
     /** Returns the delay until the check after this one, twice as long as the last. */
     private static Duration nextCheck(JournalRow row) {
         return row.behind() ? SHORT_REST
-                : JournalOffers.CHECK_DELAY.multipliedBy(1L << Math.min(row.checks(), MAX_DOUBLINGS));
+                : OfferSender.CHECK_DELAY.multipliedBy(1L << Math.min(row.checks(), MAX_DOUBLINGS));
     }
 
 }

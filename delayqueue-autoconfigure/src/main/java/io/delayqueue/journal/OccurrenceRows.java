@@ -27,13 +27,13 @@ final class OccurrenceRows {
 
     private final JournalTable table;
 
-    private final JournalOffers offers;
+    private final OfferSender offers;
 
     private final JournalReconciler reconciler;
 
     private final JournalStatus status;
 
-    OccurrenceRows(JournalTable table, JournalOffers offers, JournalReconciler reconciler, JournalStatus status) {
+    OccurrenceRows(JournalTable table, OfferSender offers, JournalReconciler reconciler, JournalStatus status) {
         this.table = table;
         this.offers = offers;
         this.reconciler = reconciler;

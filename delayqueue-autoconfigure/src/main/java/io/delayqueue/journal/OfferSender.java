@@ -27,7 +27,7 @@ import io.delayqueue.store.FailedAttempts;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.MessageGroupChangeException;
 import io.delayqueue.store.NewMessage;
-import io.delayqueue.store.Offer;
+import io.delayqueue.store.OfferConditions;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.routing.PartitionLayouts;
@@ -40,7 +40,7 @@ import io.delayqueue.store.routing.StoreComponents;
  * before the row was read: what a suspended process sends later is rejected. Thread-safe;
  * methods may wait for the store's time, and otherwise return at once.
  */
-final class JournalOffers {
+final class OfferSender {
 
     /** How long after a message is due its row is compared with the store. */
     static final Duration CHECK_DELAY = Duration.ofMinutes(2);
@@ -69,7 +69,7 @@ final class JournalOffers {
      * @param modes the mode of each queue
      * @param span from the time when a row is read until the deadline
      */
-    JournalOffers(StoreComponents store, Function<QueueName, JournalMode> modes, Duration span) {
+    OfferSender(StoreComponents store, Function<QueueName, JournalMode> modes, Duration span) {
         this.router = new PartitionRouter(store);
         this.layouts = store.partitions();
         this.events = store.events();
@@ -110,7 +110,7 @@ final class JournalOffers {
         return rows.stream().<CompletableFuture<?>>map((row) -> Objects.requireNonNull(answers.get(row))).toList();
     }
 
-    private Offer offer(List<JournalRow> rows, EarlierRows earlier, long begin) {
+    private OfferConditions offer(List<JournalRow> rows, EarlierRows earlier, long begin) {
         JournalRow first = rows.get(0);
         Map<String, List<Long>> voids = new HashMap<>();
         for (JournalRow row : rows) {
@@ -119,7 +119,7 @@ final class JournalOffers {
                 voids.put(row.request().id(), revisions);
             }
         }
-        return new Offer(first.revision(), deadline(begin)).failed(failedOf(rows)).voiding(voids);
+        return new OfferConditions(first.revision(), deadline(begin)).failed(failedOf(rows)).voiding(voids);
     }
 
     private static Map<String, FailedAttempts> failedOf(List<JournalRow> rows) {
@@ -140,7 +140,7 @@ final class JournalOffers {
         return isLedger(row.request().queue()) ? row.messageOf(message, message.onDuplicate()) : message;
     }
 
-    private CompletableFuture<?> change(JournalRow row, Offer offer) {
+    private CompletableFuture<?> change(JournalRow row, OfferConditions offer) {
         JournalRequest request = row.request();
         DueTime due = request.due();
         if (due != null) {
@@ -156,7 +156,7 @@ final class JournalOffers {
      * @param begin before the row was read, in nanoseconds of the monotonic clock
      */
     CompletableFuture<SendResult> restore(JournalRow row, DueTime due, long begin) {
-        Offer offer = new Offer(row.revision(), deadline(begin)).restoring()
+        OfferConditions offer = new OfferConditions(row.revision(), deadline(begin)).restoring()
             .failed(Map.of(row.request().id(), new FailedAttempts(row.failed().count(), null)));
         return schedule(row, row.messageOf(row.message().dueAt(due), OnDuplicate.REPLACE), offer);
     }
@@ -169,16 +169,16 @@ final class JournalOffers {
      */
     List<CompletableFuture<SendResult>> restore(List<JournalRow> rows, long begin) {
         return schedule(rows, (row) -> row.messageOf(row.message(), OnDuplicate.REPLACE),
-                new Offer(rows.get(0).revision(), deadline(begin)).restoring().failed(failedOf(rows)));
+                new OfferConditions(rows.get(0).revision(), deadline(begin)).restoring().failed(failedOf(rows)));
     }
 
-    private CompletableFuture<SendResult> schedule(JournalRow row, NewMessage message, Offer offer) {
+    private CompletableFuture<SendResult> schedule(JournalRow row, NewMessage message, OfferConditions offer) {
         QueueName queue = row.request().queue();
         return limited(queue, () -> this.router.schedule(queue, message, offer));
     }
 
     private List<CompletableFuture<SendResult>> schedule(List<JournalRow> rows,
-            Function<JournalRow, NewMessage> message, Offer offer) {
+            Function<JournalRow, NewMessage> message, OfferConditions offer) {
         JournalRow first = rows.get(0);
         List<NewMessage> messages = rows.stream().map(message).toList();
         if (rows.size() == 1) {
@@ -226,13 +226,13 @@ final class JournalOffers {
     /** Cancels again what a row canceled that the store had applied. */
     CompletableFuture<CancelResult> cancelAgain(JournalRow row, long begin) {
         JournalRequest request = row.request();
-        Offer offer = new Offer(row.revision(), deadline(begin)).restoring();
+        OfferConditions offer = new OfferConditions(row.revision(), deadline(begin)).restoring();
         return limited(request.queue(), () -> this.router.cancel(request.queue(), request.id(), offer));
     }
 
     /** Removes a message that has ended, unless it is a later one by now. */
     CompletableFuture<CancelResult> endAgain(QueueName queue, String id, long revision) {
-        Offer offer = new Offer(revision, deadline(System.nanoTime())).restoring()
+        OfferConditions offer = new OfferConditions(revision, deadline(System.nanoTime())).restoring()
             .voiding(Map.of(id, List.of(revision)));
         return limited(queue, () -> this.router.cancel(queue, id, offer));
     }
@@ -245,7 +245,7 @@ final class JournalOffers {
      */
     CompletableFuture<?> rescheduleAgain(JournalRow row, long there, long begin) {
         JournalRequest request = row.request();
-        Offer offer = new Offer(row.revision(), deadline(begin)).restoring().ifDueAt(there);
+        OfferConditions offer = new OfferConditions(row.revision(), deadline(begin)).restoring().ifDueAt(there);
         return limited(request.queue(),
                 () -> this.router.reschedule(request.queue(), request.id(), row.knownDue(), offer));
     }

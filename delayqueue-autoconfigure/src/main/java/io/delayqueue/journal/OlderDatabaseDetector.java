@@ -12,7 +12,7 @@ import io.delayqueue.store.LedgerChanges;
 import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.MessageStore;
-import io.delayqueue.store.Offer;
+import io.delayqueue.store.OfferConditions;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.StoreFutures;
 import org.jspecify.annotations.Nullable;
@@ -176,7 +176,7 @@ final class OlderDatabaseDetector {
      */
     LedgerRequest request(long count, List<LedgerEntry> recorded, List<LedgerEntry> held) {
         return new LedgerRequest(this.known.identity(), this.known.committedAt(), count, CHANGE_CLAIM,
-                Offer.VOID_MEMORY, recorded, held, LedgerRequest.LIMIT);
+                OfferConditions.VOID_MEMORY, recorded, held, LedgerRequest.LIMIT);
     }
 
     /**
@@ -185,7 +185,7 @@ final class OlderDatabaseDetector {
      */
     LedgerRequest backlogRequest(long count) {
         return new LedgerRequest(this.known.identity(), this.known.committedAt(), count, CHANGE_CLAIM,
-                Offer.VOID_MEMORY, List.of(), List.of(), 0);
+                OfferConditions.VOID_MEMORY, List.of(), List.of(), 0);
     }
 
     /**

@@ -42,7 +42,7 @@ final class RelayedBatch {
 
     private final LedgerTable ledger;
 
-    private final JournalOffers offers;
+    private final OfferSender offers;
 
     private final LedgerLookup store;
 
@@ -62,7 +62,7 @@ final class RelayedBatch {
 
     private int applied;
 
-    RelayedBatch(JournalTable table, LedgerTable ledger, JournalOffers offers, LedgerLookup store) {
+    RelayedBatch(JournalTable table, LedgerTable ledger, OfferSender offers, LedgerLookup store) {
         this.table = table;
         this.ledger = ledger;
         this.offers = offers;

@@ -56,7 +56,7 @@ final class RelayedRequests {
 
     private final LedgerTable ledger;
 
-    private final JournalOffers offers;
+    private final OfferSender offers;
 
     private final LedgerLookup store;
 
@@ -77,7 +77,7 @@ final class RelayedRequests {
     /** When answers were recorded last, in nanoseconds of the monotonic clock. */
     private long recordedAt = System.nanoTime();
 
-    RelayedRequests(JournalTable table, JournalOffers offers, LedgerLookup store, JournalStatus status,
+    RelayedRequests(JournalTable table, OfferSender offers, LedgerLookup store, JournalStatus status,
             Consumer<Object> publisher, Runnable onAnswer) {
         this.table = table;
         this.ledger = new LedgerTable(table.database());

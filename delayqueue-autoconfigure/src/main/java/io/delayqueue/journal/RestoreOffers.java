@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
 /**
  * Offers messages of accepted rows and dead letters to the store, and evaluates its
  * answers. Thread-safe. Methods that return a future do not wait for the store if the
- * queues are {@linkplain JournalOffers#prepared prepared}.
+ * queues are {@linkplain OfferSender#prepared prepared}.
  */
 final class RestoreOffers {
 
@@ -28,7 +28,7 @@ final class RestoreOffers {
 
     private final JournalTable table;
 
-    private final JournalOffers offers;
+    private final OfferSender offers;
 
     private final LedgerLookup store;
 
@@ -42,8 +42,7 @@ final class RestoreOffers {
      * their rows are due earlier again: only after a loss of the store, as it is the
      * database otherwise that may have lost a reschedule
      */
-    RestoreOffers(JournalTable table, JournalOffers offers, LedgerLookup store, JournalStatus status,
-            boolean advances) {
+    RestoreOffers(JournalTable table, OfferSender offers, LedgerLookup store, JournalStatus status, boolean advances) {
         this.table = table;
         this.offers = offers;
         this.store = store;
@@ -95,7 +94,7 @@ final class RestoreOffers {
 
     private Offered start(List<JournalRow> rows, long begin) {
         Offered offered = new Offered(new ArrayList<>(rows.size()), new ArrayList<>(rows.size()));
-        for (List<JournalRow> batch : JournalOffers.batches(rows)) {
+        for (List<JournalRow> batch : OfferSender.batches(rows)) {
             offered.rows().addAll(batch);
             offered.answers().addAll(this.offers.restore(batch, begin));
         }
@@ -133,7 +132,7 @@ final class RestoreOffers {
      * unless it was rescheduled since its row was read.
      */
     private void rescheduleAgain(JournalRow row, SendResult result, List<CompletableFuture<?>> calls) {
-        long due = JournalOffers.otherDue(row, result);
+        long due = OfferSender.otherDue(row, result);
         long begin = System.nanoTime();
         if (due != 0 && (this.advances || due < row.knownDue().millis()) && isUnchanged(row)) {
             calls.add(this.offers.rescheduleAgain(row, due, begin));

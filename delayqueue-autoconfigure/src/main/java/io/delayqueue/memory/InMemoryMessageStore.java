@@ -45,7 +45,7 @@ import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.NodeRegistry;
-import io.delayqueue.store.Offer;
+import io.delayqueue.store.OfferConditions;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionCounts;
 import io.delayqueue.store.PartitionLayout;
@@ -362,7 +362,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     private static void requireInTime(PartitionTarget target, long now) {
-        Offer offer = target.offer();
+        OfferConditions offer = target.offer();
         if (offer != null) {
             requireInTime(offer.deadline().applyAsLong(target.partition()), now);
         }

@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 
 import io.delayqueue.MessageLimits;
 import io.delayqueue.store.FailedAttempts;
-import io.delayqueue.store.Offer;
+import io.delayqueue.store.OfferConditions;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,7 +72,7 @@ final class MemoryLanes {
      * Sets the failed attempts of a message that is restored, which waits for its retry
      * unless it waits in its group.
      */
-    void setFailed(MemoryMessage message, @Nullable Offer offer) {
+    void setFailed(MemoryMessage message, @Nullable OfferConditions offer) {
         FailedAttempts failed = (offer != null) ? offer.failedOf(message.id) : FailedAttempts.NONE;
         message.failures = failed.count();
         if (failed.dueMillis() != null && lane(message).remove(message)) {

@@ -15,7 +15,7 @@ import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.LedgerEntry.Kind;
 import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.NewMessage;
-import io.delayqueue.store.Offer;
+import io.delayqueue.store.OfferConditions;
 import io.delayqueue.store.RecordedDeadLetter;
 import io.delayqueue.store.RevisionPage;
 import org.jspecify.annotations.Nullable;
@@ -72,11 +72,11 @@ final class MemoryLedger {
     }
 
     /** Keeps out what a request has made void, whether it is here or not. */
-    void keepOut(String id, @Nullable Offer offer, long now) {
+    void keepOut(String id, @Nullable OfferConditions offer, long now) {
         if (offer == null) {
             return;
         }
-        long until = Micros.floorToMillis(now) + Offer.VOID_MEMORY.toMillis();
+        long until = Micros.floorToMillis(now) + OfferConditions.VOID_MEMORY.toMillis();
         for (long revision : offer.voidsOf(id)) {
             LedgerEntry entry = LedgerEntry.ended(revision, id);
             if (!this.open.containsKey(entry)) {
@@ -113,7 +113,7 @@ final class MemoryLedger {
      * Records that the retry of a message was moved by a journal: the time before may be
      * about to be recorded.
      */
-    void rescheduled(MemoryMessage message, @Nullable Offer offer) {
+    void rescheduled(MemoryMessage message, @Nullable OfferConditions offer) {
         if (offer != null && message.isTried()) {
             failed(message);
         }

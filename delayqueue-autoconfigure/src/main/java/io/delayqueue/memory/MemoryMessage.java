@@ -13,7 +13,7 @@ import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.NewMessage;
-import io.delayqueue.store.Offer;
+import io.delayqueue.store.OfferConditions;
 import io.delayqueue.store.Partition;
 import org.jspecify.annotations.Nullable;
 
@@ -219,7 +219,7 @@ final class MemoryMessage {
     }
 
     /** Returns whether a journal recorded it after a request; {@code null} for none. */
-    boolean isLaterThan(@Nullable Offer offer) {
+    boolean isLaterThan(@Nullable OfferConditions offer) {
         return offer != null && this.revision > offer.revision();
     }
 

@@ -35,7 +35,7 @@ import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
-import io.delayqueue.store.Offer;
+import io.delayqueue.store.OfferConditions;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.RecordedDeadLetter;
 import io.delayqueue.store.RevisionPage;
@@ -109,7 +109,7 @@ final class MemoryQueue {
     }
 
     /** Stores a message; keeps or replaces one that has its id. */
-    SendResult send(NewMessage sent, @Nullable Offer offer, long now) {
+    SendResult send(NewMessage sent, @Nullable OfferConditions offer, long now) {
         boolean restored = offer != null && offer.restores() && !sent.due().relative();
         MemoryMessage fresh = MemoryMessage.of(sent, restored ? 0 : now);
         MemoryMessage there = waitingOrLeased(fresh.id, now);
@@ -303,7 +303,7 @@ final class MemoryQueue {
         backToLane(message, due);
     }
 
-    CancelResult cancel(String id, @Nullable Offer offer, long now) {
+    CancelResult cancel(String id, @Nullable OfferConditions offer, long now) {
         this.ledger.keepOut(id, offer, now);
         MemoryMessage there = waitingOrLeased(id, now);
         if (there == null || !there.leased) {
@@ -326,7 +326,7 @@ final class MemoryQueue {
         return CancelResult.CANCELLED;
     }
 
-    RescheduleResult reschedule(String id, DueTime due, @Nullable Offer offer, long now) {
+    RescheduleResult reschedule(String id, DueTime due, @Nullable OfferConditions offer, long now) {
         MemoryMessage there = waitingOrLeased(id, now);
         if (there == null || there.isLaterThan(offer)) {
             return RescheduleResult.NOT_FOUND;

@@ -8,7 +8,7 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits a call with which a journal applies a request.
+ * Holds the conditions of a call with which a journal applies a request.
  *
  * @param revision the revision of the request; a cancel or a reschedule does not find a
  * message of a later one
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param dueThere the only due time that a reschedule changes, in milliseconds since the
  * epoch, to an earlier one only if the message was never leased; {@code null} for any
  */
-public record Offer(long revision, ToLongFunction<Partition> deadline, boolean restores,
+public record OfferConditions(long revision, ToLongFunction<Partition> deadline, boolean restores,
         Map<String, FailedAttempts> failed, Map<String, List<Long>> voids, @Nullable Long dueThere) {
 
     /**
@@ -35,28 +35,28 @@ public record Offer(long revision, ToLongFunction<Partition> deadline, boolean r
     /**
      * Creates an offer of messages that the store did not have, which makes nothing void.
      */
-    public Offer(long revision, ToLongFunction<Partition> deadline) {
+    public OfferConditions(long revision, ToLongFunction<Partition> deadline) {
         this(revision, deadline, false, Map.of(), Map.of(), null);
     }
 
     /** Returns this offer for what the store had already. */
-    public Offer restoring() {
-        return new Offer(this.revision, this.deadline, true, this.failed, this.voids, this.dueThere);
+    public OfferConditions restoring() {
+        return new OfferConditions(this.revision, this.deadline, true, this.failed, this.voids, this.dueThere);
     }
 
     /** Returns this offer for messages that have failed. */
-    public Offer failed(Map<String, FailedAttempts> attempts) {
-        return new Offer(this.revision, this.deadline, this.restores, attempts, this.voids, this.dueThere);
+    public OfferConditions failed(Map<String, FailedAttempts> attempts) {
+        return new OfferConditions(this.revision, this.deadline, this.restores, attempts, this.voids, this.dueThere);
     }
 
     /** Returns this offer with what it makes void. */
-    public Offer voiding(Map<String, List<Long>> revisions) {
-        return new Offer(this.revision, this.deadline, this.restores, this.failed, revisions, this.dueThere);
+    public OfferConditions voiding(Map<String, List<Long>> revisions) {
+        return new OfferConditions(this.revision, this.deadline, this.restores, this.failed, revisions, this.dueThere);
     }
 
     /** Returns this offer for a reschedule that changes one due time only. */
-    public Offer ifDueAt(long millis) {
-        return new Offer(this.revision, this.deadline, this.restores, this.failed, this.voids, millis);
+    public OfferConditions ifDueAt(long millis) {
+        return new OfferConditions(this.revision, this.deadline, this.restores, this.failed, this.voids, millis);
     }
 
     /** Returns the failed attempts of the message of an id. */

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param version the version of the layout
  * @param offer the limits of a call of the journal; {@code null} for other callers
  */
-public record PartitionTarget(Partition partition, int version, @Nullable Offer offer) {
+public record PartitionTarget(Partition partition, int version, @Nullable OfferConditions offer) {
 
     /** Creates the target of a caller other than the journal. */
     public PartitionTarget(Partition partition, int version) {
@@ -26,7 +26,7 @@ public record PartitionTarget(Partition partition, int version, @Nullable Offer 
     }
 
     /** Returns this target with the limits of a call. */
-    public PartitionTarget with(@Nullable Offer offer) {
+    public PartitionTarget with(@Nullable OfferConditions offer) {
         return (offer != null) ? new PartitionTarget(this.partition, this.version, offer) : this;
     }
 

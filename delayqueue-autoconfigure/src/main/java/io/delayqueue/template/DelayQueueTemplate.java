@@ -70,7 +70,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
 
     private final BlockingStoreCalls calls;
 
-    private final MessageWriter writer;
+    private final MessagePreparer writer;
 
     private final @Nullable Journal journal;
 
@@ -107,7 +107,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
         this.observations = settings.observations();
         this.afterCommitDefault = settings.afterCommit();
         this.calls = new BlockingStoreCalls(settings.waitLimit());
-        this.writer = new MessageWriter(codec, settings);
+        this.writer = new MessagePreparer(codec, settings);
         this.batchSender = new BatchSender(this.router, this.calls, components.events(), this.ownIds);
         this.afterCommitSends = new AfterCommitSender(this.batchSender, events);
         DeadLetterPublisher publisher = new DeadLetterPublisher(components.events(), events::publishEvent,

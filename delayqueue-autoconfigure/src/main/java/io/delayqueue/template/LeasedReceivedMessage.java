@@ -96,7 +96,7 @@ final class LeasedReceivedMessage implements ReceivedMessage {
 
     @Override
     public boolean retry(Duration delay, String failure) {
-        Duration wait = MessageWriter.wholeMillis(MessageLimits.requireDelay(delay));
+        Duration wait = MessagePreparer.wholeMillis(MessageLimits.requireDelay(delay));
         if (attempt() >= this.receiver.maxAttempts(lease().queue())) {
             return deadLetter(failure, true);
         }
@@ -109,7 +109,7 @@ final class LeasedReceivedMessage implements ReceivedMessage {
 
     @Override
     public boolean release(Duration delay) {
-        Duration wait = MessageWriter.wholeMillis(MessageLimits.requireDelay(delay));
+        Duration wait = MessagePreparer.wholeMillis(MessageLimits.requireDelay(delay));
         return ended(await(
                 wait.isZero() ? settler().release(this.claimed.unstartedLease()) : settler().release(lease(), wait),
                 "release"));
@@ -132,7 +132,7 @@ final class LeasedReceivedMessage implements ReceivedMessage {
 
     @Override
     public boolean extend(Duration leaseTime) {
-        Duration wanted = MessageWriter.wholeMillis(MessageLimits.requirePositive("Lease time", leaseTime));
+        Duration wanted = MessagePreparer.wholeMillis(MessageLimits.requirePositive("Lease time", leaseTime));
         long until = this.receiver.now() + wanted.toNanos();
         if (!await(settler().extend(lease(), wanted), "extend")) {
             return ended(false);

@@ -19,7 +19,7 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
  * and headers to the stored form, and rejects messages that are too large or sent to a
  * queue that is not allowed. Thread-safe.
  */
-final class MessageWriter {
+final class MessagePreparer {
 
     private final MessageIdGenerator ids = new MessageIdGenerator();
 
@@ -29,7 +29,7 @@ final class MessageWriter {
 
     private final Consumer<QueueName> admission;
 
-    MessageWriter(EnvelopeCodec codec, TemplateSettings settings) {
+    MessagePreparer(EnvelopeCodec codec, TemplateSettings settings) {
         this.codec = codec;
         this.maxPayloadSize = settings.maxPayloadSize();
         this.admission = settings.admission();
@@ -59,7 +59,7 @@ final class MessageWriter {
                                 TemplateSettings.MAX_PAYLOAD_SIZE, this.maxPayloadSize));
         }
         boolean generated = message.id().isEmpty();
-        Duration timeToLive = message.timeToLive().map(MessageWriter::wholeMillis).orElse(null);
+        Duration timeToLive = message.timeToLive().map(MessagePreparer::wholeMillis).orElse(null);
         return new PreparedMessage(message,
                 new NewMessage(generated ? ids.get() : message.id().get(), generated, due(message),
                         message.onDuplicate(), message.priority(), timeToLive, message.group().orElse(null), envelope)

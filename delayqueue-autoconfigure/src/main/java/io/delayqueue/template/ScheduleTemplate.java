@@ -57,7 +57,7 @@ final class ScheduleTemplate implements ScheduleOperations {
 
     private final BlockingStoreCalls calls;
 
-    private final MessageWriter writer;
+    private final MessagePreparer writer;
 
     private final Function<NewMessage, SendResult> sender;
 
@@ -66,7 +66,7 @@ final class ScheduleTemplate implements ScheduleOperations {
      * @param writer checks and writes payloads
      * @param sender sends triggered occurrences
      */
-    ScheduleTemplate(QueueName queue, StoreComponents components, BlockingStoreCalls calls, MessageWriter writer,
+    ScheduleTemplate(QueueName queue, StoreComponents components, BlockingStoreCalls calls, MessagePreparer writer,
             Function<NewMessage, SendResult> sender) {
         this.queue = queue;
         this.schedules = components.schedules();

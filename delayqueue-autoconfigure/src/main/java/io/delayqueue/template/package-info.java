@@ -3,7 +3,8 @@
  * {@code DelayQueueTemplate}, which checks arguments and delegates to the following
  * classes:
  * <ul>
- * <li>{@code MessageWriter} writes a message in its stored form and assigns its id;</li>
+ * <li>{@code MessagePreparer} writes a message in its stored form and assigns its
+ * id;</li>
  * <li>{@code BatchSender} stores many messages and accounts for each of them;</li>
  * <li>{@code AfterCommitSender} holds back messages until a transaction has
  * committed;</li>

@@ -25,7 +25,7 @@ import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
-import io.delayqueue.store.Offer;
+import io.delayqueue.store.OfferConditions;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.envelope.EnvelopeCodec;
@@ -184,7 +184,7 @@ class HistoryRecorderTests {
      */
     @Test
     void whatAJournalRepeatsIsNoTransition() {
-        PartitionTarget repeated = TARGET.with(new Offer(7, (partition) -> Long.MAX_VALUE).restoring());
+        PartitionTarget repeated = TARGET.with(new OfferConditions(7, (partition) -> Long.MAX_VALUE).restoring());
         NewMessage lost = new NewMessage("42", false, new DueTime(1, false), OnDuplicate.REPLACE,
                 MessageLimits.NORMAL_PRIORITY, null, null, new byte[] { '{', '}' });
 

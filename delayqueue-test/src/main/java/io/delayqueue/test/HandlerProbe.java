@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class HandlerProbe implements HandlerDecorator {
 
-    private final Activity activity;
+    private final QuietDetector quietDetector;
 
     private final Faults faults;
 
@@ -33,8 +33,8 @@ final class HandlerProbe implements HandlerDecorator {
 
     private @Nullable ListenerMessageStore store;
 
-    HandlerProbe(Activity activity, Faults faults) {
-        this.activity = activity;
+    HandlerProbe(QuietDetector quietDetector, Faults faults) {
+        this.quietDetector = quietDetector;
         this.faults = faults;
     }
 
@@ -50,7 +50,7 @@ final class HandlerProbe implements HandlerDecorator {
     void remove(Hold hold) {
         hold.release();
         this.holds.remove(hold);
-        this.activity.changed();
+        this.quietDetector.changed();
     }
 
     @Override
@@ -77,7 +77,7 @@ final class HandlerProbe implements HandlerDecorator {
     /** Makes a running handler lose its lease; returns whether there is one. */
     boolean lose(String id) {
         ListenerMessageStore store = this.store;
-        List<Handling> running = this.activity.handlings((handling) -> handling.hasId(id));
+        List<Handling> running = this.quietDetector.handlings((handling) -> handling.hasId(id));
         if (store != null) {
             running.forEach((handling) -> lose(handling.delivery(), store));
         }
@@ -127,7 +127,7 @@ final class HandlerProbe implements HandlerDecorator {
         if (hold != null) {
             hold.release();
         }
-        this.activity.end(handling);
+        this.quietDetector.end(handling);
     }
 
     private CompletionStage<?> await(CompletionStage<?> stage, List<Handling> handlings) {
@@ -255,7 +255,7 @@ final class HandlerProbe implements HandlerDecorator {
             @Override
             public @Nullable CompletionStage<?> invoke(Executor continuations) throws Throwable {
                 return HandlerProbe.this.invoke(this.call, this.deliveries.stream()
-                    .map((delivery) -> HandlerProbe.this.activity.begin(ProbedHandler.this.listenerId, delivery))
+                    .map((delivery) -> HandlerProbe.this.quietDetector.begin(ProbedHandler.this.listenerId, delivery))
                     .toList(), continuations);
             }
 

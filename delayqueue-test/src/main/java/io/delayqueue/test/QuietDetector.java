@@ -19,9 +19,9 @@ import io.delayqueue.listener.poll.PollLoopStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Determines when the queue is quiet until time moves: no loop has an iteration, no call
- * of the store is pending, no task of a handler runs, and no message is in flight but
- * those that a test holds or that wait for time to move.
+ * Detects when the queue is quiet until time moves: no loop has an iteration, no call of
+ * the store is pending, no task of a handler runs, and no message is in flight but those
+ * that a test holds or that wait for time to move.
  * <p>
  * This follows from the state of the loops, and from the calls, tasks and handlers that
  * are listed here; pending work is not counted, as a count could drift. Since the parts
@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * <strong>Threads.</strong> Any thread reports what it does; the thread of the test
  * waits.
  */
-final class Activity {
+final class QuietDetector {
 
     /** Reads the state again, in case a change was not reported. */
     private static final long REREAD_MILLIS = 20;
@@ -54,7 +54,7 @@ final class Activity {
     /** Counts the changes that a waiting thread has not noticed; guarded by this. */
     private long changes;
 
-    Activity(VirtualTime time, VirtualTimers timers) {
+    QuietDetector(VirtualTime time, VirtualTimers timers) {
         this.time = time;
         this.timers = timers;
     }

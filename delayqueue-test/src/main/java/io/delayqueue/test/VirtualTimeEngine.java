@@ -119,7 +119,7 @@ final class VirtualTimeEngine {
     }
 
     private void requireOtherThread() {
-        if (this.parts.activity().isHandlerThread()) {
+        if (this.parts.quietDetector().isHandlerThread()) {
             throw new IllegalStateException("A handler cannot move time, as the call would wait for the handler to "
                     + "end: call the DelayQueueTester in the test, or use whileHandling(id)");
         }
@@ -161,7 +161,7 @@ final class VirtualTimeEngine {
     private void awaitQuiet() {
         String problem;
         try {
-            problem = this.parts.activity().awaitQuiet(this::loops, this.quietTimeout);
+            problem = this.parts.quietDetector().awaitQuiet(this::loops, this.quietTimeout);
         }
         catch (InterruptedException ex) {
             Thread.currentThread().interrupt();
@@ -201,7 +201,7 @@ final class VirtualTimeEngine {
         this.parts.gate().close();
         this.parts.faults().clear();
         this.parts.log().clear();
-        boolean abandoned = this.parts.activity().abandon();
+        boolean abandoned = this.parts.quietDetector().abandon();
         boolean running = this.listeners.isRunning();
         if (running && abandoned) {
             // Does not wait for a handler that may never end.
@@ -220,15 +220,15 @@ final class VirtualTimeEngine {
     }
 
     /** Holds what the calls of a test share with the listeners. */
-    record Parts(VirtualTime time, VirtualTimers timers, Activity activity, LocalWakeUps wakeUps, ClaimGate gate,
-            DeliveryLog log, Faults faults) {
+    record Parts(VirtualTime time, VirtualTimers timers, QuietDetector quietDetector, LocalWakeUps wakeUps,
+            ClaimGate gate, DeliveryLog log, Faults faults) {
 
         Parts(VirtualTime time, int maxDeliveries) {
             this(time, new VirtualTimers(time), maxDeliveries);
         }
 
         private Parts(VirtualTime time, VirtualTimers timers, int maxDeliveries) {
-            this(time, timers, new Activity(time, timers), new LocalWakeUps(), new ClaimGate(),
+            this(time, timers, new QuietDetector(time, timers), new LocalWakeUps(), new ClaimGate(),
                     new DeliveryLog(time, maxDeliveries), new Faults(time));
         }
 

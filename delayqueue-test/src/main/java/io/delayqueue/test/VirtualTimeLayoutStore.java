@@ -19,7 +19,7 @@ final class VirtualTimeLayoutStore implements PartitionLayoutStore {
 
     private final PartitionLayoutStore store;
 
-    private final Activity activity;
+    private final QuietDetector quietDetector;
 
     private final LocalWakeUps wakeUps;
 
@@ -27,19 +27,19 @@ final class VirtualTimeLayoutStore implements PartitionLayoutStore {
 
     VirtualTimeLayoutStore(PartitionLayoutStore store, VirtualTimeEngine.Parts parts) {
         this.store = store;
-        this.activity = parts.activity();
+        this.quietDetector = parts.quietDetector();
         this.wakeUps = parts.wakeUps();
     }
 
     @Override
     public CompletableFuture<Optional<PartitionLayout>> read(Partition partition) {
-        return this.activity.call("read layout", () -> this.store.read(partition), () -> {
+        return this.quietDetector.call("read layout", () -> this.store.read(partition), () -> {
         });
     }
 
     @Override
     public CompletableFuture<PartitionLayout> establish(QueueName queue, int count) {
-        return this.activity.call("establish layout", () -> this.store.establish(queue, count), () -> {
+        return this.quietDetector.call("establish layout", () -> this.store.establish(queue, count), () -> {
         });
     }
 
@@ -49,7 +49,7 @@ final class VirtualTimeLayoutStore implements PartitionLayoutStore {
         if (next.pause() != null) {
             this.paused.add(queue);
         }
-        return this.activity.call("replace layout", () -> this.store.replace(queue, expected, next),
+        return this.quietDetector.call("replace layout", () -> this.store.replace(queue, expected, next),
                 () -> this.wakeUps.changed(Partition.first(queue)));
     }
 
@@ -62,13 +62,13 @@ final class VirtualTimeLayoutStore implements PartitionLayoutStore {
 
     @Override
     public CompletableFuture<Void> raise(Partition partition, PartitionLayout partitions) {
-        return this.activity.call("raise layout", () -> this.store.raise(partition, partitions),
+        return this.quietDetector.call("raise layout", () -> this.store.raise(partition, partitions),
                 () -> this.wakeUps.changed(partition));
     }
 
     @Override
     public CompletableFuture<Instant> now(Partition partition) {
-        return this.activity.call("read time", () -> this.store.now(partition), () -> {
+        return this.quietDetector.call("read time", () -> this.store.now(partition), () -> {
         });
     }
 

@@ -42,7 +42,7 @@ final class VirtualTimeMessageStore extends DelegatingMessageStore {
 
     private final VirtualTime time;
 
-    private final Activity activity;
+    private final QuietDetector quietDetector;
 
     private final LocalWakeUps wakeUps;
 
@@ -53,7 +53,7 @@ final class VirtualTimeMessageStore extends DelegatingMessageStore {
     VirtualTimeMessageStore(MessageStore store, VirtualTimeEngine.Parts parts) {
         super(store);
         this.time = parts.time();
-        this.activity = parts.activity();
+        this.quietDetector = parts.quietDetector();
         this.wakeUps = parts.wakeUps();
         this.faults = parts.faults();
     }
@@ -73,7 +73,7 @@ final class VirtualTimeMessageStore extends DelegatingMessageStore {
                     "The store is away (redisAway of the test): '%s' changed nothing".formatted(name), Effect.NONE,
                     null));
         }
-        return this.activity.call(name, call, onAnswer);
+        return this.quietDetector.call(name, call, onAnswer);
     }
 
     private <T> CompletableFuture<T> change(String name, Partition partition, Supplier<CompletableFuture<T>> call) {

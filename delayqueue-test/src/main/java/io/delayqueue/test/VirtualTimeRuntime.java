@@ -66,7 +66,7 @@ public final class VirtualTimeRuntime {
     public VirtualTimeRuntime(@Nullable Instant startAt, Duration quietTimeout) {
         this.startAt = startAt;
         this.parts = new VirtualTimeEngine.Parts(new VirtualTime(VirtualTime.begin(startAt)), MAX_DELIVERIES);
-        this.probe = new HandlerProbe(this.parts.activity(), this.parts.faults());
+        this.probe = new HandlerProbe(this.parts.quietDetector(), this.parts.faults());
         this.quietTimeout = quietTimeout;
     }
 
@@ -139,7 +139,7 @@ public final class VirtualTimeRuntime {
                 : settings.virtualThreads() ? new VirtualThreadTaskExecutor(HANDLER_THREADS) : threads();
         return new SharedListenerSettings(settings.shutdownTimeout(), MessageLimits.MAX_DURATION,
                 settings.deadLetterRetention(), settings.virtualThreads(),
-                new HandlerExecution(this.parts.activity().track(executor), execution.decorator(),
+                new HandlerExecution(this.parts.quietDetector().track(executor), execution.decorator(),
                         this.parts.timers()::create),
                 Duration.ZERO);
     }

@@ -42,7 +42,7 @@ final class VirtualTimeScheduleStore implements ScheduleStore {
                     "The store is away (redisAway of the test): '%s' changed nothing".formatted(name), Effect.NONE,
                     null));
         }
-        return this.parts.activity().call(name, call, onAnswer);
+        return this.parts.quietDetector().call(name, call, onAnswer);
     }
 
     private <T> CompletableFuture<T> read(String name, Supplier<CompletableFuture<T>> call) {

@@ -1,7 +1,7 @@
 /**
  * Tests applications in virtual time. Start at
  * {@link io.delayqueue.test.DelayQueueTester}; {@code VirtualTimeEngine} moves time from
- * stop to stop, and {@code Activity} determines when all is quiet.
+ * stop to stop, and {@code QuietDetector} determines when all is quiet.
  */
 @NullMarked
 package io.delayqueue.test;

@@ -16,7 +16,7 @@ import io.delayqueue.store.FailedAttempts;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.NewMessage;
-import io.delayqueue.store.Offer;
+import io.delayqueue.store.OfferConditions;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.PrimaryPollerBid;
 import io.delayqueue.store.UnstartedLease;
@@ -70,10 +70,10 @@ public final class ScriptArguments {
         byte[][] arguments = new byte[SCHEDULE_HEADER + messages.size() * SCHEDULE_FIELDS][];
         arguments[0] = ifHeld ? bytes(target.version()) : version(target, messages);
         arguments[1] = bytes(ifHeld ? 1 : 0);
-        Offer offer = target.offer();
+        OfferConditions offer = target.offer();
         arguments[2] = (offer != null) ? deadline(target, offer) : new byte[0];
         arguments[3] = bytes((offer != null && offer.restores()) ? 1 : 0);
-        arguments[4] = (offer != null) ? bytes(DueTime.ceilToMillis(Offer.VOID_MEMORY)) : new byte[0];
+        arguments[4] = (offer != null) ? bytes(DueTime.ceilToMillis(OfferConditions.VOID_MEMORY)) : new byte[0];
         int at = SCHEDULE_HEADER;
         for (NewMessage message : messages) {
             arguments[at++] = bytesOfName(message.id());
@@ -89,11 +89,11 @@ public final class ScriptArguments {
         return arguments;
     }
 
-    private static byte[] deadline(PartitionTarget target, Offer offer) {
+    private static byte[] deadline(PartitionTarget target, OfferConditions offer) {
         return bytes(offer.deadline().applyAsLong(target.partition()));
     }
 
-    private static byte[] voids(Offer offer, String id) {
+    private static byte[] voids(OfferConditions offer, String id) {
         return bytes(offer.voidsOf(id).stream().map(String::valueOf).collect(Collectors.joining(" ")));
     }
 
@@ -117,15 +117,16 @@ public final class ScriptArguments {
 
     /** Returns the arguments of cancel.lua. */
     public static byte[][] ofCancel(PartitionTarget target, String id) {
-        Offer offer = target.offer();
+        OfferConditions offer = target.offer();
         return (offer == null) ? new byte[][] { bytesOfName(id), bytes(target.version()) }
                 : new byte[][] { bytesOfName(id), bytes(target.version()), deadline(target, offer),
-                        bytes(offer.revision()), bytes(DueTime.ceilToMillis(Offer.VOID_MEMORY)), voids(offer, id) };
+                        bytes(offer.revision()), bytes(DueTime.ceilToMillis(OfferConditions.VOID_MEMORY)),
+                        voids(offer, id) };
     }
 
     /** Returns the arguments of reschedule.lua. */
     public static byte[][] ofReschedule(PartitionTarget target, String id, DueTime due) {
-        Offer offer = target.offer();
+        OfferConditions offer = target.offer();
         return (offer == null) ? new byte[][] { bytesOfName(id), due(due), bytes(target.version()) }
                 : new byte[][] { bytesOfName(id), due(due), bytes(target.version()), deadline(target, offer),
                         bytes(offer.revision()), (offer.dueThere() != null) ? bytes(offer.dueThere()) : new byte[0] };

@@ -34,7 +34,7 @@ import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
-import io.delayqueue.store.Offer;
+import io.delayqueue.store.OfferConditions;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionTarget;
@@ -102,7 +102,7 @@ public final class PartitionRouter {
     }
 
     private CompletableFuture<List<PartitionRoute>> routes(QueueName queue, List<NewMessage> messages,
-            @Nullable Offer offer) {
+            @Nullable OfferConditions offer) {
         this.registrar.register(queue);
         return this.layouts.of(queue).thenApply((partitions) -> {
             requireJournal(queue, partitions, offer);
@@ -121,7 +121,8 @@ public final class PartitionRouter {
     }
 
     /** Stores one message, within limits. */
-    public CompletableFuture<SendResult> schedule(QueueName queue, NewMessage message, @Nullable Offer offer) {
+    public CompletableFuture<SendResult> schedule(QueueName queue, NewMessage message,
+            @Nullable OfferConditions offer) {
         this.registrar.register(queue);
         if (message.unique()) {
             // Most messages are of this kind, and never rejected for their target.
@@ -142,7 +143,8 @@ public final class PartitionRouter {
      * Stores messages of a journal with different ids, within limits.
      * @return the result of each
      */
-    public CompletableFuture<List<RoutedSendResult>> schedule(QueueName queue, List<NewMessage> messages, Offer offer) {
+    public CompletableFuture<List<RoutedSendResult>> schedule(QueueName queue, List<NewMessage> messages,
+            OfferConditions offer) {
         return routes(queue, messages, offer).thenCompose((routes) -> {
             Map<PartitionRoute, List<Integer>> places = new LinkedHashMap<>();
             for (int i = 0; i < routes.size(); i++) {
@@ -165,7 +167,8 @@ public final class PartitionRouter {
      * Rejects requests that bypass the journal of a queue: it would restore another state
      * after a loss.
      */
-    private static PartitionLayout requireJournal(QueueName queue, PartitionLayout partitions, @Nullable Offer offer) {
+    private static PartitionLayout requireJournal(QueueName queue, PartitionLayout partitions,
+            @Nullable OfferConditions offer) {
         if (partitions.ledger() && offer == null) {
             throw new StoreRefusedException(("Queue '%s' is a ledger, and this application has no journal for it, so "
                     + "the request could not be restored; nothing was changed. Set its delayqueue.journal.mode to 'ledger'")
@@ -174,7 +177,7 @@ public final class PartitionRouter {
         return partitions;
     }
 
-    private <T> CompletableFuture<T> change(QueueName queue, String id, @Nullable Offer offer,
+    private <T> CompletableFuture<T> change(QueueName queue, String id, @Nullable OfferConditions offer,
             Function<PartitionTarget, CompletableFuture<T>> call, Predicate<T> absent) {
         return search(queue, id, (partitions) -> requireJournal(queue, partitions, offer),
                 (target) -> call.apply(target.with(offer)), absent);
@@ -189,7 +192,7 @@ public final class PartitionRouter {
     }
 
     private CompletableFuture<List<RoutedSendResult>> schedule(PartitionRoute route, List<NewMessage> messages,
-            @Nullable Offer offer) {
+            @Nullable OfferConditions offer) {
         Sending sending = new Sending(route.queue(), messages, offer);
         List<Integer> all = new ArrayList<>();
         for (int i = 0; i < messages.size(); i++) {
@@ -202,7 +205,7 @@ public final class PartitionRouter {
         return cancel(queue, id, null);
     }
 
-    public CompletableFuture<CancelResult> cancel(QueueName queue, String id, @Nullable Offer offer) {
+    public CompletableFuture<CancelResult> cancel(QueueName queue, String id, @Nullable OfferConditions offer) {
         return change(queue, id, offer, (target) -> this.store.cancel(target, id), CancelResult.NOT_FOUND::equals);
     }
 
@@ -211,7 +214,7 @@ public final class PartitionRouter {
     }
 
     public CompletableFuture<RescheduleResult> reschedule(QueueName queue, String id, DueTime due,
-            @Nullable Offer offer) {
+            @Nullable OfferConditions offer) {
         return change(queue, id, offer, (target) -> this.store.reschedule(target, id, due),
                 RescheduleResult.NOT_FOUND::equals);
     }
@@ -399,14 +402,14 @@ public final class PartitionRouter {
 
         private final List<NewMessage> messages;
 
-        private final @Nullable Offer offer;
+        private final @Nullable OfferConditions offer;
 
         private final RoutedSendResult[] answers;
 
         /** Whether an attempt that is repeated may have taken effect. */
         private boolean doubtful;
 
-        Sending(QueueName queue, List<NewMessage> messages, @Nullable Offer offer) {
+        Sending(QueueName queue, List<NewMessage> messages, @Nullable OfferConditions offer) {
             this.queue = queue;
             this.messages = messages;
             this.offer = offer;

@@ -14,7 +14,7 @@ import io.delayqueue.store.LedgerChanges;
 import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.NewMessage;
-import io.delayqueue.store.Offer;
+import io.delayqueue.store.OfferConditions;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.RecordedDeadLetter;
 
@@ -81,7 +81,7 @@ final class ReplayedDeadLetterCases extends ReplayedCases {
         NewMessage message = new NewMessage("m-0", false, DueTime.NOW, OnDuplicate.KEEP, 4, null, null,
                 new byte[] { 'x' }, 0, 7);
         this.store
-            .schedule(PartitionTarget.first(ORDERS.queue()).with(new Offer(7, (partition) -> Long.MAX_VALUE)),
+            .schedule(PartitionTarget.first(ORDERS.queue()).with(new OfferConditions(7, (partition) -> Long.MAX_VALUE)),
                     List.of(message))
             .join();
         assertThat(this.store.acknowledge(ORDERS, leases(claimed(1))).join()).containsOnly(true);

@@ -147,7 +147,7 @@ class LedgerPreparationTests {
         JournalStatus status = new JournalStatus();
         status.pairs().stop();
         JournalTable table = new JournalTable(this.database, Duration.ofSeconds(20));
-        JournalOffers offers = new JournalOffers(this.components, (name) -> JournalMode.LEDGER, Duration.ofSeconds(5));
+        OfferSender offers = new OfferSender(this.components, (name) -> JournalMode.LEDGER, Duration.ofSeconds(5));
         RestorePauses pauses = new RestorePauses(this.components.partitions(), Duration.ZERO, this.thread);
         new LedgerPreparation(QUEUE, table, offers, new LedgerLookup(this.components, offers), pauses, status,
                 this.thread)

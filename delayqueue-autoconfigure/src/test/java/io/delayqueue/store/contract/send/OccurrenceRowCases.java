@@ -10,7 +10,7 @@ import io.delayqueue.fixtures.store.StoreCases;
 import io.delayqueue.fixtures.store.StoreFixture;
 import io.delayqueue.store.HeldRevision;
 import io.delayqueue.store.LedgerEntry;
-import io.delayqueue.store.Offer;
+import io.delayqueue.store.OfferConditions;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.schedule.ScheduleChange;
 import io.delayqueue.store.schedule.ScheduleState;
@@ -58,7 +58,7 @@ public abstract class OccurrenceRowCases extends StoreCases {
         assertThat(change(state(), null)).isTrue();
         this.dq.drained();
         ends();
-        this.dq.advance(Offer.VOID_MEMORY.plusSeconds(1));
+        this.dq.advance(OfferConditions.VOID_MEMORY.plusSeconds(1));
         this.dq.changes(JOURNAL);
     }
 

@@ -16,7 +16,7 @@ import io.delayqueue.store.Lease;
 import io.delayqueue.store.LedgerChanges;
 import io.delayqueue.store.LedgerEntry;
 import io.delayqueue.store.NewMessage;
-import io.delayqueue.store.Offer;
+import io.delayqueue.store.OfferConditions;
 import org.junit.jupiter.api.Test;
 
 import static io.delayqueue.fixtures.store.StoreValues.DELAY;
@@ -181,7 +181,7 @@ public abstract class JournalVoidCases extends StoreCases {
     }
 
     private void forget() {
-        this.dq.advance(Offer.VOID_MEMORY.plusSeconds(1));
+        this.dq.advance(OfferConditions.VOID_MEMORY.plusSeconds(1));
         this.dq.changes(JOURNAL);
     }
 
