@@ -53,7 +53,7 @@ class RedisGroupsTests {
 
     private static final byte[] ENVELOPE = "{\"v\":1,\"payload\":1}".getBytes(StandardCharsets.UTF_8);
 
-    private static final int FOLLOWERS = 100_000;
+    private static final int WAITING_IN_GROUP = 100_000;
 
     private static RedisServer server;
 
@@ -94,8 +94,8 @@ class RedisGroupsTests {
         Map<String, Long> claimOfFew = new TreeMap<>();
         Map<String, Long> acknowledgeOfFew = new TreeMap<>();
         Map<String, Long> sendOfFew = new TreeMap<>();
-        for (int followers : new int[] { 3, FOLLOWERS }) {
-            sendGroup(followers);
+        for (int waiting : new int[] { 3, WAITING_IN_GROUP }) {
+            sendGroup(waiting);
             Lease stuck = claim().messages().get(0).lease();
             send(message(null, "plain", Duration.ZERO));
 
@@ -105,7 +105,7 @@ class RedisGroupsTests {
                     List.of(message("g", "late", Duration.ZERO))));
             Map<String, Long> ofAcknowledge = commandsOf(() -> this.store.acknowledge(QUEUE, List.of(stuck)));
             assertThat(claim().messages()).extracting((message) -> message.lease().id()).containsExactly("g1");
-            if (followers < FOLLOWERS) {
+            if (waiting < WAITING_IN_GROUP) {
                 claimOfFew.putAll(ofClaim);
                 acknowledgeOfFew.putAll(ofAcknowledge);
                 sendOfFew.putAll(ofSend);
@@ -185,13 +185,13 @@ class RedisGroupsTests {
     /**
      * Sends a group head and waiting messages, with the ids g0, g1 and so on in order.
      */
-    private void sendGroup(int followers) {
-        for (int i = 0; i <= followers; i += MessageStore.BATCH_LIMIT) {
-            send(IntStream.range(i, Math.min(i + MessageStore.BATCH_LIMIT, followers + 1))
+    private void sendGroup(int waiting) {
+        for (int i = 0; i <= waiting; i += MessageStore.BATCH_LIMIT) {
+            send(IntStream.range(i, Math.min(i + MessageStore.BATCH_LIMIT, waiting + 1))
                 .mapToObj((each) -> message("g", "g" + each, Duration.ofMillis(each)))
                 .toArray(NewMessage[]::new));
         }
-        this.clock.advance(Duration.ofMillis(followers));
+        this.clock.advance(Duration.ofMillis(waiting));
     }
 
     private static NewMessage message(@Nullable String group, String id, Duration delay) {

@@ -242,7 +242,7 @@ class RedisWireTests {
                         this.store.claim(QUEUE, new ClaimRequest(10, LEASE, ExpiryPolicy.DEAD_LETTER)));
                 happened.add("next %s, expired %d, buried %s".formatted(claim.nextAt(), claim.expired(),
                         claim.deadLettered()));
-                claim.messages().forEach((message) -> happened.add(told(message)));
+                claim.messages().forEach((message) -> happened.add(describe(message)));
                 List<Lease> leases = claim.messages().stream().map(ClaimedMessage::lease).toList();
                 if (!leases.isEmpty()) {
                     happened.add("acknowledged " + done(this.store.acknowledge(QUEUE, leases)));
@@ -258,13 +258,13 @@ class RedisWireTests {
             }
             ClaimResult last = done(this.store.claim(QUEUE, new ClaimRequest(10, LEASE, ExpiryPolicy.DROP)));
             last.messages().forEach((message) -> {
-                happened.add(told(message));
+                happened.add(describe(message));
                 done(this.store.acknowledge(QUEUE, List.of(message.lease())));
             });
             return happened;
         }
 
-        private String told(ClaimedMessage message) {
+        private String describe(ClaimedMessage message) {
             return "%s %s %d %d %s %s %s %s".formatted(message.lease(), message.dueAt(), message.failures(),
                     message.lapses(), message.redelivered(), message.expiresAt(), message.group(),
                     text(message.envelope()));

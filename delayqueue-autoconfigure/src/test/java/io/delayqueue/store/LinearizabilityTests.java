@@ -102,7 +102,7 @@ class LinearizabilityTests {
                 List<Event> history = round.historyOf("id" + id);
                 events += history.size();
                 assertThat(Linearization.exists(history))
-                    .as("-Ddq.seed=%d, round %d: no order of%n%s", this.seed, rounds, told(history))
+                    .as("-Ddq.seed=%d, round %d: no order of%n%s", this.seed, rounds, describe(history))
                     .isTrue();
             }
             rounds++;
@@ -110,7 +110,7 @@ class LinearizabilityTests {
         System.out.printf("%d rounds, %d calls of one id, -Ddq.seed=%d%n", rounds, events, this.seed);
     }
 
-    private static String told(List<Event> history) {
+    private static String describe(List<Event> history) {
         StringBuilder text = new StringBuilder();
         history.forEach((event) -> text.append(event).append(System.lineSeparator()));
         return text.toString();

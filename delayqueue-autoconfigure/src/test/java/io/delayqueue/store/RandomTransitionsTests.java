@@ -77,8 +77,8 @@ class RandomTransitionsTests {
             .of("acknowledge", "retry", "release", "give back", "extend", "start", "deadLetter", "purge",
                     "purgeOlderThan")
             .flatMap((operation) -> Stream.of(operation + " true", operation + " false"));
-        Stream<String> claims = Stream.of("claim a message", "claim a suspect", "claim lapses", "claim no lapses",
-                "claim expired", "claim none expired", "send refused");
+        Stream<String> claims = Stream.of("claim a message", "claim a redelivered message", "claim lapses",
+                "claim no lapses", "claim expired", "claim none expired", "send refused");
         assertThat(transitions.answers())
             .containsExactlyInAnyOrderElementsOf(Stream.of(enums, flags, claims).flatMap((all) -> all).toList());
     }

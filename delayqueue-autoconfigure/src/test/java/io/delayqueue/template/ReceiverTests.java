@@ -314,8 +314,8 @@ class ReceiverTests {
         assertGivenBackAfterInterruptDuring("start", true);
     }
 
-    private void assertGivenBackAfterInterruptDuring(String operation, boolean suspect) {
-        this.store.put("q", "a", 0, 1, suspect, ENVELOPE);
+    private void assertGivenBackAfterInterruptDuring(String operation, boolean redelivered) {
+        this.store.put("q", "a", 0, 1, redelivered, ENVELOPE);
         CompletableFuture<Object> late = new CompletableFuture<>();
         Supplier<?>[] held = new Supplier<?>[1];
         this.store.answers = (call, effect) -> {

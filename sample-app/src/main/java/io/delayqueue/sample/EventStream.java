@@ -81,7 +81,7 @@ class EventStream {
     private record Part(String name, Object data) {
     }
 
-    /** Somebody who listens. */
+    /** Represents a connected browser. */
     private static final class Client {
 
         private final SseEmitter emitter;

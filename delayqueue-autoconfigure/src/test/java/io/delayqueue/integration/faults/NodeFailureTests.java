@@ -127,7 +127,7 @@ class NodeFailureTests {
     @Test
     void clocksAreAnHourOff() throws Exception {
         Assumptions.assumeTrue(hasFaketime(), "faketime is not installed");
-        try (RedisServer redis = redis(); FaultRun run = new FaultRun("trouble", this.seed, redis, 2)) {
+        try (RedisServer redis = redis(); FaultRun run = new FaultRun("problem", this.seed, redis, 2)) {
             run.seats().get(0).setAhead(3600);
             run.seats().get(1).setAhead(-3600);
             run.start();
@@ -158,7 +158,7 @@ class NodeFailureTests {
     }
 
     private FaultRun start(RedisServer redis, String... settings) throws InterruptedException {
-        FaultRun run = new FaultRun("trouble", this.seed, redis, 2, settings);
+        FaultRun run = new FaultRun("problem", this.seed, redis, 2, settings);
         run.start();
         run.phase("calm");
         FaultRun.pass(MOMENT);
@@ -174,8 +174,8 @@ class NodeFailureTests {
         }
     }
 
-    private CheckResult wellAtTheEnd(FaultRun run, String trouble) throws InterruptedException {
-        CheckResult verdict = run.end("trouble", trouble);
+    private CheckResult wellAtTheEnd(FaultRun run, String problem) throws InterruptedException {
+        CheckResult verdict = run.end("problem", problem);
         assertThat(verdict.violations()).as("seed %d, see %s", this.seed, run.directory()).isEmpty();
         return verdict;
     }

@@ -101,8 +101,8 @@ class HostileContentIntegrationTests {
     }
 
     @AfterEach
-    void nobodyWasLured() {
-        assertThat(HostileValues.isLured()).isFalse();
+    void noForeignClassWasLoaded() {
+        assertThat(HostileValues.isForeignClassLoaded()).isFalse();
     }
 
     @ParameterizedTest
@@ -131,7 +131,7 @@ class HostileContentIntegrationTests {
         assertDrains(name);
         int seen = this.handlers.seen.size() + this.queue.deadLetters(name).list(null, 100).deadLetters().size();
         assertThat(seen).isPositive();
-        assertLettersCanBeLookedAtAndRemoved(name);
+        assertDeadLettersCanBeListedAndPurged(name);
     }
 
     @ParameterizedTest
@@ -149,7 +149,7 @@ class HostileContentIntegrationTests {
         orRefused(() -> this.queue.statistics("records"));
         assertOthersAreHandled("records");
         assertDrains("records");
-        assertLettersCanBeLookedAtAndRemoved("records");
+        assertDeadLettersCanBeListedAndPurged("records");
         raw.del(key("records", "primary"), key("records", "waiting"), key("records", "group-heads"),
                 key("records", "successors"), key("records", "details"), key("records", "attempts"),
                 key("records", "tokens"));
@@ -230,7 +230,7 @@ class HostileContentIntegrationTests {
         assertDrains("shapes");
         Applications.await(() -> assertThat(output.getAll()).contains("evil%0AERROR%20forged%1B[31m"));
         assertThat(output.getAll()).doesNotContain("\nERROR forged");
-        assertLettersCanBeLookedAtAndRemoved("shapes");
+        assertDeadLettersCanBeListedAndPurged("shapes");
     }
 
     /** A good message, put in last, comes through. */
@@ -277,7 +277,7 @@ class HostileContentIntegrationTests {
         raw.del(key(name, "scheduled"), key(name, "leased"));
     }
 
-    private void assertLettersCanBeLookedAtAndRemoved(String name) {
+    private void assertDeadLettersCanBeListedAndPurged(String name) {
         this.queue.statistics(name);
         int pages = 0;
         String cursor = null;

@@ -74,7 +74,7 @@ final class HostileValues {
     }
 
     /** Whether a connection was made. */
-    static boolean isLured() {
+    static boolean isForeignClassLoaded() {
         return Boolean.getBoolean("dq.canary");
     }
 

@@ -183,19 +183,19 @@ class BatchListenerTests {
 
     @Test
     void messagesThatMustNotBeHandledAreSettledAlone() {
-        add("a", "expired", "lapsed", "worn", "suspect", "lost");
+        add("a", "expired", "lapsed", "worn", "redelivered", "lost");
         this.bed.store.messages.get("expired").expiresAt = ManualNanoClock.START;
         this.bed.store.messages.get("lapsed").lapses = 3;
         this.bed.store.messages.get("worn").failures = 3;
-        this.bed.store.messages.get("suspect").suspect = true;
-        this.bed.store.messages.get("lost").suspect = true;
+        this.bed.store.messages.get("redelivered").redelivered = true;
+        this.bed.store.messages.get("lost").redelivered = true;
         this.bed.store.during("start", () -> this.bed.store.messages.get("lost").token = "another");
         handler(100, (payloads, deliveries) -> {
         });
 
         assertThat(handle()).containsExactly("acknowledge [expired]", "deadLetter lapsed", "deadLetter worn",
-                "start suspect", "start lost", "acknowledge [a, suspect]");
-        assertThat(this.batches).containsExactly(List.of("a", "suspect"));
+                "start redelivered", "start lost", "acknowledge [a, redelivered]");
+        assertThat(this.batches).containsExactly(List.of("a", "redelivered"));
         assertThat(statistics()).isEqualTo(new ListenerStatistics(2, 0, 0, 2, 1, 1, 2, 0));
     }
 

@@ -248,7 +248,7 @@ class DeliveryProcessorTests {
 
     @Test
     void recordsNoStartAfterTheLocalEndOfTheLease() {
-        this.message.suspect = true;
+        this.message.redelivered = true;
         PollLoop loop = this.bed.loop();
         loop.runOnce();
         this.bed.clock.advance(TestBed.LEASE);
@@ -322,7 +322,7 @@ class DeliveryProcessorTests {
 
     @Test
     void recordsTheStartOfARedeliveredMessageBeforeItsHandler() {
-        this.message.suspect = true;
+        this.message.redelivered = true;
         this.bed.handler = (message, delivery) -> {
             this.bed.store.calls.add("read");
             return (continuations) -> {
@@ -338,7 +338,7 @@ class DeliveryProcessorTests {
 
     @Test
     void doesNotHandleARedeliveredMessageWhoseStartIsRejected() {
-        this.message.suspect = true;
+        this.message.redelivered = true;
         this.bed.store.during("start", () -> this.message.token = "another");
         handle();
 
@@ -348,7 +348,7 @@ class DeliveryProcessorTests {
 
     @Test
     void doesNotHandleARedeliveredMessageWhoseStartMayNotBeRecorded() {
-        this.message.suspect = true;
+        this.message.redelivered = true;
         this.bed.store.fail("start");
         handle();
 
@@ -358,7 +358,7 @@ class DeliveryProcessorTests {
 
     @Test
     void deadLettersAMessageThatLapsedTooOftenWithoutHandlingIt() {
-        this.message.suspect = true;
+        this.message.redelivered = true;
         this.message.lapses = 3;
         handle();
 

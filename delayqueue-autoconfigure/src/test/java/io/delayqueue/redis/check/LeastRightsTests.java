@@ -53,11 +53,11 @@ class LeastRightsTests {
         List<String> rules = RedisUser.documented();
         List<String> missed = new ArrayList<>();
         try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
-            assertThat(troubles(server, rules)).isEmpty();
+            assertThat(problems(server, rules)).isEmpty();
             for (String right : rules) {
                 if (Stream.of("+", "~", "&").anyMatch(right::startsWith)) {
                     List<String> others = rules.stream().filter((rule) -> !rule.equals(right)).toList();
-                    if (troubles(server, others).isEmpty()) {
+                    if (problems(server, others).isEmpty()) {
                         missed.add(right);
                     }
                 }
@@ -67,7 +67,7 @@ class LeastRightsTests {
     }
 
     /** Returns the failures and warnings of an application that runs as this user. */
-    private List<String> troubles(RedisServer server, List<String> rules) {
+    private List<String> problems(RedisServer server, List<String> rules) {
         RedisUser.set(server, USER, rules);
         server.commands().scriptFlush();
         this.log.list.clear();

@@ -63,7 +63,7 @@ final class RightsCalls {
         all.addSteering();
         if (RightsScenes.isTriedWithAll(scene)) {
             all.addSettings();
-            all.addLooks();
+            all.addReads();
         }
         return all.calls;
     }
@@ -95,7 +95,7 @@ final class RightsCalls {
 
     private void addClaims() {
         claim("claim one", new ClaimRequest(1, LEASE, ExpiryPolicy.DROP));
-        claim("claim and bury", new ClaimRequest(10, LEASE, ExpiryPolicy.DEAD_LETTER));
+        claim("claim with dead letters", new ClaimRequest(10, LEASE, ExpiryPolicy.DEAD_LETTER));
         claim("claim and keep", new ClaimRequest(10, LEASE, ExpiryPolicy.DROP,
                 new PrimaryPollerBid("node2", PrimaryPollerBid.Kind.ACQUIRE, 0, HOUR)));
         claim("claim as the primary poller", new ClaimRequest(10, LEASE, ExpiryPolicy.DROP,
@@ -159,24 +159,24 @@ final class RightsCalls {
         this.calls.put("list queues", (own, stage) -> own.queues().list("", 10));
     }
 
-    private void addLooks() {
+    private void addReads() {
         EnvelopeCodec codec = new EnvelopeCodec(JsonMapper.builder().build());
-        look("find", (redis) -> new RedisMessageInspector(redis, codec).find(HOME, "a"));
-        look("statistics", (redis) -> new RedisMessageInspector(redis, codec).statistics(QUEUE));
-        look("list dead letters", (redis) -> new RedisMessageInspector(redis, codec).deadLetters(QUEUE, null, 10));
-        look("horizon", (redis) -> new RedisQueueInspector(redis).dueForecast(QUEUE));
+        read("find", (redis) -> new RedisMessageInspector(redis, codec).find(HOME, "a"));
+        read("statistics", (redis) -> new RedisMessageInspector(redis, codec).statistics(QUEUE));
+        read("list dead letters", (redis) -> new RedisMessageInspector(redis, codec).deadLetters(QUEUE, null, 10));
+        read("due forecast", (redis) -> new RedisQueueInspector(redis).dueForecast(QUEUE));
         Stream.of(MessageSelection.values())
-            .forEach((listing) -> look("list " + listing,
+            .forEach((listing) -> read("list " + listing,
                     (redis) -> new RedisQueueInspector(redis).messages(QUEUE, listing, null, 10)));
-        look("survey", (redis) -> redis.run(RedisScripts.INSPECT_PARTITION, QUEUE));
+        read("inspect partition", (redis) -> redis.run(RedisScripts.INSPECT_PARTITION, QUEUE));
         for (KeyKind key : List.of(KeyKind.MESSAGES, KeyKind.LEASED, KeyKind.GROUP_HEADS, KeyKind.DEAD_LETTERS)) {
-            look("examine key " + key.number(), (redis) -> redis.run(RedisScripts.INSPECT_MESSAGES, QUEUE,
+            read("examine key " + key.number(), (redis) -> redis.run(RedisScripts.INSPECT_MESSAGES, QUEUE,
                     ScriptCodec.bytes(key.number()), ScriptCodec.bytes(0), ScriptCodec.bytes(100)));
         }
     }
 
-    private void look(String name, Function<RedisScriptExecutor, CompletableFuture<?>> look) {
-        this.calls.put(name, (own, stage) -> look.apply(own.redis()));
+    private void read(String name, Function<RedisScriptExecutor, CompletableFuture<?>> call) {
+        this.calls.put(name, (own, stage) -> call.apply(own.redis()));
     }
 
     /**

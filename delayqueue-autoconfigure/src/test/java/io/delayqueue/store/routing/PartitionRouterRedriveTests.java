@@ -51,7 +51,7 @@ class PartitionRouterRedriveTests {
             new PartitionLayouts(this.records, (queue) -> 0, () -> 0)));
 
     @BeforeEach
-    void bury() {
+    void storeADeadLetter() {
         given(this.records.read(any()))
             .willReturn(CompletableFuture.completedFuture(Optional.of(new PartitionLayout(2, List.of(2), true))));
         given(this.inspector.deadLetteredMessage(any(), any()))

@@ -240,7 +240,7 @@ class DashboardBrowserTests {
         await().until(() -> operations().statistics("receipts").dead() >= 1);
         go("#/queues/receipts/dead-letters");
         browser.awaitText("<script>window.hacked=1</script>\\u{202e}${7*7}{{7*7}}");
-        browser.driver().findElement(By.cssSelector("section[aria-labelledby=letters] tbody a")).click();
+        browser.driver().findElement(By.cssSelector("section[aria-labelledby=dead-letters] tbody a")).click();
         browser.awaitText("Dead letter hostile");
         browser.awaitText("Headers");
         assertHarmless();

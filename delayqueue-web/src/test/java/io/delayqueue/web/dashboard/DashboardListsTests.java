@@ -86,7 +86,7 @@ class DashboardListsTests {
         browser.awaitText("None of the 500 dead letters of this page matches");
         assertThat(browser.text()).doesNotContain("No dead letter matches");
         browser.click("main button", "Next page");
-        browser.click("section[aria-labelledby=letters] tbody a", "oldest");
+        browser.click("section[aria-labelledby=dead-letters] tbody a", "oldest");
         browser.awaitText("The printer is on fire");
 
         open("#/queues/prints/dead-letters");

@@ -21,7 +21,7 @@ import static io.delayqueue.fixtures.store.StoreValues.held;
 import static io.delayqueue.fixtures.store.StoreValues.keep;
 import static io.delayqueue.fixtures.store.StoreValues.lease;
 import static io.delayqueue.fixtures.store.StoreValues.deadLetterOf;
-import static io.delayqueue.fixtures.store.StoreValues.suspect;
+import static io.delayqueue.fixtures.store.StoreValues.redelivered;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** {@code claim}, in each state. */
@@ -69,7 +69,7 @@ public abstract class ClaimCases extends StoreCases {
     void leasesAMessageAgainWhenItsLeaseRanOut() {
         this.dq.lapsed();
 
-        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(suspect(at(30), 0, 0)));
+        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(redelivered(at(30), 0, 0)));
 
         assertThat(this.dq.find()).contains(held("first", at(60)));
     }
@@ -136,7 +136,7 @@ public abstract class ClaimCases extends StoreCases {
     void leasesAMessageWhoseLeaseWasEnded() {
         this.dq.noticed();
 
-        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(suspect(at(30), at(30), 0, 0)));
+        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(redelivered(at(30), at(30), 0, 0)));
     }
 
     @Test
@@ -187,7 +187,7 @@ public abstract class ClaimCases extends StoreCases {
         assertThat(this.dq.replay(() -> this.dq.claim())).isEqualTo(ClaimValues.nothing(at(30)));
 
         this.dq.advance(LEASE);
-        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(suspect(at(30), 0, 0)));
+        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(redelivered(at(30), 0, 0)));
     }
 
     @Test
@@ -225,7 +225,7 @@ public abstract class ClaimCases extends StoreCases {
         this.dq.start(this.dq.claimOne());
         this.dq.advance(LEASE);
 
-        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(suspect(at(31), 1, 1)));
+        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(redelivered(at(31), 1, 1)));
     }
 
 }

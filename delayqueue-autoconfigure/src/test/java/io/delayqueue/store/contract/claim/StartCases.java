@@ -12,7 +12,7 @@ import static io.delayqueue.fixtures.store.StoreValues.at;
 import static io.delayqueue.fixtures.store.StoreValues.firstAttempt;
 import static io.delayqueue.fixtures.store.StoreValues.lease;
 import static io.delayqueue.fixtures.store.StoreValues.neverGiven;
-import static io.delayqueue.fixtures.store.StoreValues.suspect;
+import static io.delayqueue.fixtures.store.StoreValues.redelivered;
 import static io.delayqueue.fixtures.store.StoreValues.waiting;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -54,7 +54,7 @@ public abstract class StartCases extends StoreCases {
         assertThat(this.dq.start(lease)).isTrue();
 
         this.dq.advance(LEASE);
-        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(suspect(at(60), 0, 1)));
+        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(redelivered(at(60), 0, 1)));
     }
 
     @Test
@@ -64,7 +64,7 @@ public abstract class StartCases extends StoreCases {
         assertThat(this.dq.start(stale)).isFalse();
 
         this.dq.advance(LEASE);
-        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(suspect(at(60), 0, 0)));
+        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(redelivered(at(60), 0, 0)));
     }
 
     @Test
@@ -73,7 +73,7 @@ public abstract class StartCases extends StoreCases {
 
         assertThat(this.dq.start(lease)).isTrue();
 
-        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(suspect(at(30), 0, 1)));
+        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(redelivered(at(30), 0, 1)));
     }
 
     @Test
@@ -82,7 +82,7 @@ public abstract class StartCases extends StoreCases {
 
         assertThat(this.dq.start(stale)).isFalse();
 
-        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(suspect(at(30), at(30), 0, 0)));
+        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(redelivered(at(30), at(30), 0, 0)));
     }
 
     @Test
@@ -120,7 +120,7 @@ public abstract class StartCases extends StoreCases {
         assertThat(this.dq.replay(() -> this.dq.start(lease))).isTrue();
 
         this.dq.advance(LEASE);
-        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(suspect(at(30), 0, 1)));
+        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(redelivered(at(30), 0, 1)));
     }
 
     @Test
@@ -130,7 +130,7 @@ public abstract class StartCases extends StoreCases {
 
         this.dq.advance(LEASE);
 
-        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(suspect(at(60), 0, 0)));
+        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(redelivered(at(60), 0, 0)));
     }
 
     @Test
@@ -141,7 +141,7 @@ public abstract class StartCases extends StoreCases {
 
         this.dq.advance(LEASE);
 
-        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(suspect(at(60), 0, 1)));
+        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(redelivered(at(60), 0, 1)));
     }
 
     @Test

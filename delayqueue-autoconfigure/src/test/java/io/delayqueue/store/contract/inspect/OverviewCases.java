@@ -35,11 +35,11 @@ public abstract class OverviewCases extends StoreCases {
         return this.contract.queueInspector().counts(QUEUE).join();
     }
 
-    private DueForecast horizon() {
+    private DueForecast forecast() {
         return this.contract.queueInspector().dueForecast(QUEUE).join();
     }
 
-    private static DueForecast horizon(long overdue, long minute, long hour, long day, long week, long later,
+    private static DueForecast forecast(long overdue, long minute, long hour, long day, long week, long later,
             long followers) {
         return new DueForecast(QUEUE.queue().value(), overdue, minute, hour, day, week, later, followers);
     }
@@ -51,7 +51,7 @@ public abstract class OverviewCases extends StoreCases {
     @Test
     void countsNothingInAnEmptyQueue() {
         assertThat(counts()).isEqualTo(waiting(0, 0, 0, null, at(0)));
-        assertThat(horizon()).isEqualTo(horizon(0, 0, 0, 0, 0, 0, 0));
+        assertThat(forecast()).isEqualTo(forecast(0, 0, 0, 0, 0, 0, 0));
     }
 
     @Test
@@ -70,7 +70,7 @@ public abstract class OverviewCases extends StoreCases {
         this.dq.advance(LEASE.plusMillis(1));
 
         assertThat(counts()).isEqualTo(waiting(1, 1, 1, at(30), at(30.001)));
-        assertThat(horizon()).isEqualTo(horizon(1, 0, 0, 0, 0, 0, 0));
+        assertThat(forecast()).isEqualTo(forecast(1, 0, 0, 0, 0, 0, 0));
     }
 
     @Test
@@ -79,7 +79,7 @@ public abstract class OverviewCases extends StoreCases {
         this.dq.threeOfAGroup();
 
         assertThat(counts()).isEqualTo(new PartitionCounts(3, 1, 2, 0, 0, 1, at(1), null, 0, at(10)));
-        assertThat(horizon()).isEqualTo(horizon(1, 0, 0, 0, 0, 0, 2));
+        assertThat(forecast()).isEqualTo(forecast(1, 0, 0, 0, 0, 0, 2));
     }
 
     @Test
@@ -105,10 +105,10 @@ public abstract class OverviewCases extends StoreCases {
             this.dq.send((i % 2 == 0) ? called("m" + i, delays[i]) : inLane(i, "m" + i, delays[i]));
         }
 
-        assertThat(horizon()).isEqualTo(horizon(1, 2, 2, 2, 2, 1, 0));
+        assertThat(forecast()).isEqualTo(forecast(1, 2, 2, 2, 2, 1, 0));
         this.dq.send(grouped("g", "head", Duration.ofHours(3)));
         this.dq.send(grouped("g", "follower", Duration.ofHours(4)));
-        assertThat(horizon()).isEqualTo(horizon(1, 2, 2, 3, 2, 1, 1));
+        assertThat(forecast()).isEqualTo(forecast(1, 2, 2, 3, 2, 1, 1));
     }
 
 }

@@ -381,7 +381,7 @@ public abstract class DuplicateWindowCases extends StoreCases {
     }
 
     @Test
-    void aReplayedDeathLeavesOneDeadLetter() {
+    void aRepeatedDeadLetterCallLeavesOneDeadLetter() {
         Lease lease = leased();
 
         assertThat(this.dq.replay(() -> this.dq.deadLetter(lease))).isTrue();

@@ -15,7 +15,7 @@ import static io.delayqueue.fixtures.store.StoreValues.firstAttempt;
 import static io.delayqueue.fixtures.store.StoreValues.held;
 import static io.delayqueue.fixtures.store.StoreValues.deadLetterOf;
 import static io.delayqueue.fixtures.store.StoreValues.result;
-import static io.delayqueue.fixtures.store.StoreValues.suspect;
+import static io.delayqueue.fixtures.store.StoreValues.redelivered;
 import static io.delayqueue.fixtures.store.StoreValues.waiting;
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -12,7 +12,7 @@ import static io.delayqueue.fixtures.store.StoreValues.LEASE;
 import static io.delayqueue.fixtures.store.StoreValues.at;
 import static io.delayqueue.fixtures.store.StoreValues.firstAttempt;
 import static io.delayqueue.fixtures.store.StoreValues.result;
-import static io.delayqueue.fixtures.store.StoreValues.suspect;
+import static io.delayqueue.fixtures.store.StoreValues.redelivered;
 import static io.delayqueue.fixtures.store.StoreValues.waiting;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -52,7 +52,7 @@ abstract class SendKeepingCases extends SendCases {
 
         assertThat(this.dq.find()).contains(waiting("first", at(30)));
         assertThat(this.dq.acknowledge(lease)).isFalse();
-        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(suspect(at(30), at(30), 0, 0)));
+        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(redelivered(at(30), at(30), 0, 0)));
     }
 
     @Test

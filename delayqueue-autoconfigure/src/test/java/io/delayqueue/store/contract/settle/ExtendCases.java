@@ -14,7 +14,7 @@ import static io.delayqueue.fixtures.store.StoreValues.at;
 import static io.delayqueue.fixtures.store.StoreValues.firstAttempt;
 import static io.delayqueue.fixtures.store.StoreValues.held;
 import static io.delayqueue.fixtures.store.StoreValues.neverGiven;
-import static io.delayqueue.fixtures.store.StoreValues.suspect;
+import static io.delayqueue.fixtures.store.StoreValues.redelivered;
 import static io.delayqueue.fixtures.store.StoreValues.waiting;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -59,7 +59,7 @@ public abstract class ExtendCases extends StoreCases {
         this.dq.advance(Duration.ofMillis(29_999));
         assertThat(this.dq.claim()).isEqualTo(ClaimValues.nothing(at(40)));
         this.dq.advance(Duration.ofMillis(1));
-        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(suspect(at(40), at(0), 0, 0)));
+        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(redelivered(at(40), at(0), 0, 0)));
     }
 
     @Test

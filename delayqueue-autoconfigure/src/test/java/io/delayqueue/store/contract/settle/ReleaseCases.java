@@ -18,7 +18,7 @@ import static io.delayqueue.fixtures.store.StoreValues.held;
 import static io.delayqueue.fixtures.store.StoreValues.lease;
 import static io.delayqueue.fixtures.store.StoreValues.deadLetterOf;
 import static io.delayqueue.fixtures.store.StoreValues.neverGiven;
-import static io.delayqueue.fixtures.store.StoreValues.suspect;
+import static io.delayqueue.fixtures.store.StoreValues.redelivered;
 import static io.delayqueue.fixtures.store.StoreValues.retried;
 import static io.delayqueue.fixtures.store.StoreValues.waiting;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -88,7 +88,7 @@ public abstract class ReleaseCases extends StoreCases {
 
         assertThat(this.dq.release(stale)).isFalse();
 
-        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(suspect(at(30), at(30), 0, 0)));
+        assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(redelivered(at(30), at(30), 0, 0)));
     }
 
     @Test
@@ -219,7 +219,7 @@ public abstract class ReleaseCases extends StoreCases {
 
         assertThat(this.dq.release(lease)).isTrue();
 
-        assertThat(this.dq.claim().messages()).extracting(ClaimedMessageValues::suspect).containsExactly(true);
+        assertThat(this.dq.claim().messages()).extracting(ClaimedMessageValues::redelivered).containsExactly(true);
     }
 
     @Test
@@ -230,7 +230,7 @@ public abstract class ReleaseCases extends StoreCases {
 
         assertThat(this.dq.release(lease)).isTrue();
 
-        assertThat(this.dq.claim().messages()).extracting(ClaimedMessageValues::suspect).containsExactly(false);
+        assertThat(this.dq.claim().messages()).extracting(ClaimedMessageValues::redelivered).containsExactly(false);
     }
 
     @Test

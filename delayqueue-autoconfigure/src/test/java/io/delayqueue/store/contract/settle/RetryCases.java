@@ -192,7 +192,7 @@ public abstract class RetryCases extends StoreCases {
         assertThat(this.dq.retry(lease)).isTrue();
 
         this.dq.advance(DELAY);
-        assertThat(this.dq.claim().messages()).extracting(ClaimedMessageValues::suspect).containsExactly(false);
+        assertThat(this.dq.claim().messages()).extracting(ClaimedMessageValues::redelivered).containsExactly(false);
     }
 
     @Test

@@ -254,7 +254,7 @@ function table(queue) {
     return html`${none(view)}${nextCursor || view.pages.number > 1 ? turning(view.pages, nextCursor) : nothing}`;
   }
   const all = deadLetters.every((deadLetter) => view.chosen.has(deadLetter.deadLetterId));
-  return html`<div class="scroll" tabindex="0" role="group" aria-labelledby="letters"><table>
+  return html`<div class="scroll" tabindex="0" role="group" aria-labelledby="dead-letters"><table>
       <caption class="unseen">Dead letters, the latest first</caption>
       <thead><tr>${may('OPERATE') ? html`<th scope="col" class="choice"><input type="checkbox" aria-label="Choose all of this page" .checked=${all}
         @change=${(event) => {
@@ -324,7 +324,7 @@ export function deadLettersPage() {
   return html`${head}
     <p>Messages that failed for good. A dead letter is kept until it is redriven or purged, or until its retention ends.</p>
     ${causes(queue, view.causes)}
-    <section aria-labelledby="letters"><h2 id="letters">Dead letters ${Object.keys(filter).length > 0 ? html`${inWords(filter)} <a class="all" href=${link('queues', queue, 'dead-letters')}>Show all</a>` : nothing}</h2>
+    <section aria-labelledby="dead-letters"><h2 id="dead-letters">Dead letters ${Object.keys(filter).length > 0 ? html`${inWords(filter)} <a class="all" href=${link('queues', queue, 'dead-letters')}>Show all</a>` : nothing}</h2>
     <details ?open=${Object.keys(filter).length > 0}><summary>Filter</summary><form class="bar" @submit=${filterBy}>
       <label>Id begins with <input type="search" name="idPrefix" maxlength="200" value=${filter.idPrefix ?? ''}></label>
       ${may('PAYLOAD') ? html`<label>Cause contains <input type="search" name="causeContains" maxlength="200" value=${filter.causeContains ?? ''}></label>` : nothing}
