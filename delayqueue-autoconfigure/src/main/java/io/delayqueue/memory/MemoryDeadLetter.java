@@ -15,6 +15,7 @@ import java.util.Map;
 
 import io.delayqueue.DeadLetter;
 import io.delayqueue.store.DeadLetterCursor;
+import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.envelope.Envelope;
 import io.delayqueue.store.envelope.EnvelopeCodec;
@@ -32,6 +33,13 @@ record MemoryDeadLetter(String deadLetterId, String id, long deadLetteredMillis,
     static final Comparator<MemoryDeadLetter> OLDEST_FIRST = Comparator
         .comparingLong(MemoryDeadLetter::deadLetteredMillis)
         .thenComparing(MemoryDeadLetter::deadLetterId);
+
+    /** Returns the dead letter of a stored message; {@code now} is in microseconds. */
+    static MemoryDeadLetter of(MemoryMessage message, String deadLetterId, DeadLetterRequest request, long now) {
+        return new MemoryDeadLetter(deadLetterId, message.id, Micros.floorToMillis(now), request.dueAt().toEpochMilli(),
+                message.failures + (request.failed() ? 1 : 0), message.lapses, message.timeToLive(), message.lane,
+                message.group, request.cause(), message.firstFailure, message.envelope);
+    }
 
     /** Returns the dead letter of a message that was never stored. */
     static MemoryDeadLetter of(NewMessage message, String deadLetterId, String cause, long now) {

@@ -389,11 +389,7 @@ final class MemoryQueue {
     }
 
     private void addDeadLetter(MemoryMessage message, String deadLetterId, DeadLetterRequest request, long now) {
-        this.dead.put(deadLetterId,
-                new MemoryDeadLetter(deadLetterId, message.id, Micros.floorToMillis(now),
-                        request.dueAt().toEpochMilli(), request.failed() ? message.failures + 1 : message.failures,
-                        message.lapses, message.timeToLive(), message.lane, message.group, request.cause(),
-                        message.firstFailure, message.envelope));
+        this.dead.put(deadLetterId, MemoryDeadLetter.of(message, deadLetterId, request, now));
         this.ledger.deadLettered(message, deadLetterId);
         this.duplicates.begin(message, now);
     }
