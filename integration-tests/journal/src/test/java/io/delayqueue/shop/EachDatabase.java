@@ -26,7 +26,7 @@ public @interface EachDatabase {
         private Databases() {
         }
 
-        static Stream<Arguments> ofThisRun() {
+        public static Stream<Arguments> ofThisRun() {
             return "all".equals(System.getProperty("dq.databases"))
                     ? Stream.of(ShopDatabase.values()).map(Arguments::of)
                     : Stream.of(Arguments.of(ShopDatabase.POSTGRESQL));

@@ -9,7 +9,13 @@ import org.jspecify.annotations.Nullable;
 enum JournalPoint {
 
     BEFORE_INSERT, BEFORE_COMMIT, AFTER_COMMIT, AFTER_CLAIM, BEFORE_READ, AFTER_READ, BEFORE_REMOVAL, AFTER_REMOVAL,
-    BEFORE_MARK, AFTER_MARK, BEFORE_ENDS, IN_ENDS, AFTER_ENDS, BEFORE_HANDLED, IN_HANDLED, AFTER_HANDLED;
+    BEFORE_MARK, AFTER_MARK, BEFORE_ENDS, IN_ENDS, AFTER_ENDS, BEFORE_HANDLED, IN_HANDLED, AFTER_HANDLED, BEFORE_CHECK,
+    AFTER_CHECK, AFTER_CANCELS, AFTER_RESTORE, AFTER_DEAD_LETTERS;
+
+    /** Lists the points that processes pass which lose nothing in Redis. */
+    static List<JournalPoint> withListeners() {
+        return List.copyOf(EnumSet.range(BEFORE_INSERT, AFTER_HANDLED));
+    }
 
     /** Lists the points that processes without transactional listeners pass. */
     static List<JournalPoint> withoutListeners() {
@@ -38,6 +44,18 @@ enum JournalPoint {
 
         /** Records in the transaction of a handler that a message was handled. */
         HANDLED(BEFORE_HANDLED, IN_HANDLED, AFTER_HANDLED),
+
+        /** Takes overdue messages, to compare them with Redis. */
+        CHECK(BEFORE_CHECK, null, AFTER_CHECK),
+
+        /** Reads the cancels that a restore repeats. */
+        CANCELS(null, null, AFTER_CANCELS),
+
+        /** Reads messages that a restore offers. */
+        RESTORE(null, null, AFTER_RESTORE),
+
+        /** Reads dead letters that a restore offers. */
+        DEAD_LETTERS(null, null, AFTER_DEAD_LETTERS),
 
         OTHER(null, null, null);
 
@@ -70,7 +88,20 @@ enum JournalPoint {
             if (line.startsWith("DELETE FROM delayqueue_journal WHERE")) {
                 return line.contains("message_id") ? ENDS : REMOVAL;
             }
-            return line.startsWith("SELECT") && line.contains("revision IN (") ? READ : OTHER;
+            if (line.startsWith("UPDATE delayqueue_journal SET checks = ?")) {
+                return CHECK;
+            }
+            return line.startsWith("SELECT") ? ofRead(line) : OTHER;
+        }
+
+        private static Statement ofRead(String line) {
+            if (line.contains("accepted = TRUE AND claimed_until >= ?")) {
+                return line.contains("operation = 'C'") ? CANCELS : RESTORE;
+            }
+            if (line.startsWith("SELECT dead_letter_id, partition_number, content")) {
+                return DEAD_LETTERS;
+            }
+            return line.contains("revision IN (") ? READ : OTHER;
         }
 
     }

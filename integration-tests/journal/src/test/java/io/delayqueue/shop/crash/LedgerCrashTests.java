@@ -18,6 +18,8 @@ import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.shop.EachDatabase;
 import io.delayqueue.shop.ShopDatabase;
+import io.delayqueue.shop.crash.LedgerProcesses.Kill;
+import io.delayqueue.store.MessageStore;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -78,6 +80,7 @@ class LedgerCrashTests {
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(lost(jdbc)).isEmpty());
             await().atMost(PATIENCE).untilAsserted(() -> assertThat(rows(jdbc)).isZero());
             assertThat(unwanted(jdbc)).isEmpty();
+            assertRepeatedByKillsOnly(processes.kills());
             report(database, atPoints, jdbc);
         }
     }
@@ -113,17 +116,45 @@ class LedgerCrashTests {
         return handled().stream().map(Handling::message).filter((message) -> !expected.contains(message)).toList();
     }
 
+    /**
+     * Asserts that each handling after the first of a message follows the kill of the
+     * process that had handled it, once, and that the messages that a kill repeats are at
+     * most those in flight: four that handlers have, and a batch of acknowledgements.
+     */
+    private void assertRepeatedByKillsOnly(List<Kill> kills) throws IOException {
+        Map<Long, Integer> killedAt = kills.stream().collect(Collectors.toMap(Kill::process, Kill::handledBefore));
+        Map<String, Long> lastProcesses = new HashMap<>();
+        Map<String, Set<Long>> processes = new HashMap<>();
+        Map<Long, Set<String>> repeated = new HashMap<>();
+        List<Handling> handled = handled();
+        for (int i = 0; i < handled.size(); i++) {
+            String message = handled.get(i).message();
+            long process = handled.get(i).process();
+            assertThat(processes.computeIfAbsent(message, (first) -> new HashSet<>()).add(process))
+                .as("%s is handled once by process %d", message, process)
+                .isTrue();
+            Long before = lastProcesses.put(message, process);
+            if (before != null) {
+                assertThat(killedAt).as("%s is handled again after a kill", message).containsKey(before);
+                assertThat(i).as("%s is handled again after the kill of process %d", message, before)
+                    .isGreaterThanOrEqualTo(killedAt.get(before));
+                repeated.computeIfAbsent(before, (killed) -> new HashSet<>()).add(message);
+            }
+        }
+        assertThat(repeated).allSatisfy((process, messages) -> assertThat(messages)
+            .hasSizeLessThanOrEqualTo(LedgerShop.CONCURRENCY + MessageStore.BATCH_LIMIT));
+        System.out.printf("LedgerCrashTests: messages repeated by one kill: at most %d%n",
+                repeated.values().stream().mapToInt(Set::size).max().orElse(0));
+    }
+
     private void report(String database, int atPoints, JdbcClient jdbc) throws IOException {
         List<Handling> handled = handled();
-        Map<String, Map<Long, Long>> byProcess = new HashMap<>();
-        handled.forEach((each) -> byProcess.computeIfAbsent(each.message(), (message) -> new HashMap<>())
-            .merge(each.process(), 1L, Long::sum));
-        // The process in which a message was at hand at a crash handles it no more.
-        assertThat(byProcess).allSatisfy((message, counts) -> assertThat(counts.values()).containsOnly(1L));
+        Map<String, Long> counts = handled.stream()
+            .collect(Collectors.groupingBy(Handling::message, Collectors.counting()));
         Map<String, Long> extra = new TreeMap<>();
-        byProcess.forEach((message, counts) -> {
-            if (counts.size() > 1) {
-                extra.merge(message.substring(message.indexOf(' ') + 1), counts.size() - 1L, Long::sum);
+        counts.forEach((message, count) -> {
+            if (count > 1) {
+                extra.merge(message.substring(message.indexOf(' ') + 1), count - 1, Long::sum);
             }
         });
         System.out.printf(

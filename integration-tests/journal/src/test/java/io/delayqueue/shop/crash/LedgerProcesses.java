@@ -1,5 +1,7 @@
 package io.delayqueue.shop.crash;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -45,6 +47,8 @@ final class LedgerProcesses {
     private final Path directory;
 
     private final String url;
+
+    private final List<Kill> kills = new ArrayList<>();
 
     LedgerProcesses(Class<?> application, ShopDatabase database, int redisPort, Path directory) {
         this(application, database.serverUrl(), database.ordinal(), 2, redisPort, directory);
@@ -112,7 +116,7 @@ final class LedgerProcesses {
      * of them may be blocked.
      * @return whether the process was at its point
      */
-    private static boolean killAtPoint(ChildJvm child, Runnable ready) throws Exception {
+    private boolean killAtPoint(ChildJvm child, Runnable ready) throws Exception {
         try (child) {
             boolean atPoint = awaitPoint(child, ready);
             if (!atPoint) {
@@ -120,10 +124,22 @@ final class LedgerProcesses {
                 child.awaitOutput("JNI global refs");
                 System.out.println(String.join("\n", child.output()));
             }
+            this.kills.add(new Kill(child.pid(), handled().size()));
             child.signal("KILL");
             child.awaitEnd();
             return atPoint;
         }
+    }
+
+    /** Returns the kills, in their order. */
+    List<Kill> kills() {
+        return this.kills;
+    }
+
+    /** Returns the lines of the file to which processes write, none if there is none. */
+    List<String> handled() throws IOException {
+        Path file = this.directory.resolve(HANDLED);
+        return Files.exists(file) ? Files.readAllLines(file) : List.of();
     }
 
     private static boolean awaitPoint(ChildJvm child, Runnable ready) throws InterruptedException {
@@ -162,9 +178,19 @@ final class LedgerProcesses {
             case BEFORE_REMOVAL, AFTER_REMOVAL, BEFORE_MARK, AFTER_MARK -> 30;
             case BEFORE_ENDS, IN_ENDS, AFTER_ENDS -> 2;
             case AFTER_CLAIM -> 1; // a process leaves few rows behind
+            case BEFORE_CHECK, AFTER_CHECK, AFTER_CANCELS, AFTER_RESTORE, AFTER_DEAD_LETTERS ->
+                throw new IllegalArgumentException("Only processes that are suspended reach " + point);
         };
         return ChildJvm.start("192m", this.application, properties("delayqueue.listener.lease=5s",
                 "crash.point=" + point, "crash.after=" + ThreadLocalRandom.current().nextInt(often)));
+    }
+
+    /**
+     * Starts a process with the database of these.
+     * @param wrapper the words before its command, such as {@code faketime -f +1h}
+     */
+    ChildJvm process(List<String> wrapper, String... others) {
+        return ChildJvm.start(wrapper, "192m", this.application, properties(others));
     }
 
     private String[] properties(String... others) {
@@ -177,6 +203,15 @@ final class LedgerProcesses {
                         "crash.handled=" + this.directory.resolve(HANDLED)));
         properties.addAll(List.of(others));
         return properties.toArray(String[]::new);
+    }
+
+    /**
+     * Holds a process that was killed.
+     *
+     * @param process its id
+     * @param handledBefore how many handlings there were before, of all processes
+     */
+    record Kill(long process, int handledBefore) {
     }
 
 }

@@ -47,6 +47,9 @@ class LedgerShop {
 
     static final String ORDERS = "ledger";
 
+    /** Messages that a process handles at once. */
+    static final int CONCURRENCY = 4;
+
     /** The start of the ids of messages that are held until {@link #LATER}. */
     static final String HELD = "held-";
 
@@ -77,15 +80,23 @@ class LedgerShop {
 
     public static void main(String[] arguments) {
         ScheduledExecutorService clerks = Executors.newScheduledThreadPool(THREADS);
-        Thread reader = new Thread(() -> readInput(clerks), "input");
-        reader.setDaemon(true);
-        reader.start();
+        resumeOnInput(clerks);
         ConfigurableApplicationContext context = SpringApplication.run(LedgerShop.class, arguments);
         LedgerShop shop = context.getBean(LedgerShop.class);
         for (int i = 0; i < THREADS; i++) {
             clerks.scheduleWithFixedDelay(shop::work, i, PAUSE.toMillis(), TimeUnit.MILLISECONDS);
         }
         System.out.println("READY shop");
+    }
+
+    /**
+     * Lets the suspended thread continue after a line of input, and ends the clerks after
+     * a second one.
+     */
+    static void resumeOnInput(ScheduledExecutorService clerks) {
+        Thread reader = new Thread(() -> readInput(clerks), "input");
+        reader.setDaemon(true);
+        reader.start();
     }
 
     private static void readInput(ScheduledExecutorService clerks) {
@@ -133,7 +144,7 @@ class LedgerShop {
         }
     }
 
-    @DelayedListener(value = ORDERS, concurrency = "4")
+    @DelayedListener(value = ORDERS, concurrency = "" + CONCURRENCY)
     void onOrder(DelayedOrder order) {
         write(order);
         if (order.content().equals("chain")) {

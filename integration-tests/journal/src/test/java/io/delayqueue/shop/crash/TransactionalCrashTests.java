@@ -52,7 +52,7 @@ class TransactionalCrashTests {
             LedgerProcesses processes = new LedgerProcesses(LedgerBank.class, database, redis.port(), this.directory);
             processes.createTables("payment.sql");
             AtomicInteger ready = new AtomicInteger();
-            int atPoints = processes.kill(KILLS, List.of(JournalPoint.values()), () -> {
+            int atPoints = processes.kill(KILLS, JournalPoint.withListeners(), () -> {
                 switch (ready.getAndIncrement() % 3) {
                     case 0 -> redis.commands().flushall();
                     case 1 -> redis.commands().eval(COPY, ScriptOutputType.INTEGER);
