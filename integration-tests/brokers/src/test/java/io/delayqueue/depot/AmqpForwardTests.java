@@ -217,6 +217,15 @@ class AmqpForwardTests extends DepotTestBase {
 
     @Test
     @Tag("matrix")
+    void forwardingContinuesWithTheFirstProbeAfterTheReturnOfTheBroker(CapturedOutput output) {
+        this.timeout = "15s"; // the default
+        start("created", LOG_PROBES);
+
+        assertBackWithTheNextProbe(this.broker.proxy(), output);
+    }
+
+    @Test
+    @Tag("matrix")
     void aSlowBrokerDelaysMessagesAndRepeatsNone() {
         this.timeout = "1m";
         start("created");

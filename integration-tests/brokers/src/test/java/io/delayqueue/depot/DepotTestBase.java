@@ -10,6 +10,7 @@ import io.delayqueue.DelayedMessage;
 import io.delayqueue.QueueStatistics;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.redis.TcpProxy;
 import io.delayqueue.intake.Intake;
 import io.delayqueue.intake.IntakeGroup;
 import io.delayqueue.listener.DelayedListenerRegistry;
@@ -39,6 +40,12 @@ abstract class DepotTestBase {
 
     /** A part of the log line at the end of an outage. */
     static final String BACK = "' again, after ";
+
+    /** A part of the log line for each probe that fails, at debug level. */
+    static final String STILL_AWAY = "' still cannot be forwarded to ";
+
+    /** Logs the probes that fail. */
+    static final String LOG_PROBES = "--logging.level.io.delayqueue.listener.handler=debug";
 
     static RedisServer redis;
 
@@ -118,6 +125,30 @@ abstract class DepotTestBase {
         await().atMost(LIMIT)
             .untilAsserted(() -> assertThat(queue().statistics(QUEUE))
                 .isEqualTo(new QueueStatistics(QUEUE, 0, 0, 0, 0, null)));
+    }
+
+    /**
+     * Asserts that forwarding continues with the first probe that begins after the return
+     * of a broker. The waits between probes are ten seconds at most
+     * ({@code HandlerAvailabilityTests}), so it continues within seconds.
+     * @param broker leads to the broker, which is available
+     */
+    void assertBackWithTheNextProbe(TcpProxy broker, CapturedOutput output) {
+        queue().send(QUEUE, "before");
+        assertAllForwarded();
+        broker.refuse();
+        sendGroups(3, 3);
+        await().atMost(LIMIT).until(() -> count(output, STILL_AWAY) >= 3);
+
+        broker.pass();
+
+        long failed = count(output, STILL_AWAY);
+        long passed = System.nanoTime();
+        assertAllForwarded();
+        System.out.printf("Forwarding has continued %d ms after the return of the broker%n",
+                Duration.ofNanos(System.nanoTime() - passed).toMillis());
+        assertThat(count(output, STILL_AWAY) - failed).as("probes that failed, one of which may have begun before")
+            .isLessThanOrEqualTo(1);
     }
 
     DelayQueueTemplate queue() {

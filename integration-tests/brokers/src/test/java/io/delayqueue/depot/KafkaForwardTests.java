@@ -36,6 +36,8 @@ class KafkaForwardTests extends DepotTestBase {
 
     private String timeout = "1s";
 
+    private int maxBlockMillis = 500;
+
     @AfterEach
     void connect() {
         this.kafka.proxy().pass();
@@ -44,7 +46,7 @@ class KafkaForwardTests extends DepotTestBase {
     private void start(String target, String... settings) {
         List<String> all = new ArrayList<>(List.of("--spring.kafka.bootstrap-servers=" + this.kafka.bootstrapServers(),
                 "--delayqueue.forward.orders.to=" + target, "--delayqueue.forward.orders.timeout=" + this.timeout,
-                "--spring.kafka.producer.properties.max.block.ms=500"));
+                "--spring.kafka.producer.properties.max.block.ms=" + this.maxBlockMillis));
         all.addAll(List.of(settings));
         start(Depot.class, all.toArray(String[]::new));
     }
@@ -138,6 +140,16 @@ class KafkaForwardTests extends DepotTestBase {
 
         awaitRecords(topic, 20);
         assertAllForwarded();
+    }
+
+    @Test
+    @Tag("matrix")
+    void forwardingContinuesWithTheFirstProbeAfterTheReturnOfTheBroker(CapturedOutput output) {
+        this.timeout = "15s"; // the default
+        this.maxBlockMillis = 5000; // the default
+        start("kafka:" + this.kafka.newTopic(3, Map.of()), LOG_PROBES);
+
+        assertBackWithTheNextProbe(this.kafka.proxy(), output);
     }
 
     @Test
