@@ -30,15 +30,24 @@ public record ShopApplication(ConfigurableApplicationContext context) implements
      * @param sources the components, and {@link Shop}
      */
     public static ShopApplication start(List<Class<?>> sources, int redisPort, String url, String... settings) {
+        return run(new SpringApplicationBuilder(sources.toArray(Class<?>[]::new))
+            .properties("delayqueue.journal.jdbc.initialize-schema=always"), redisPort, url, settings);
+    }
+
+    /** Starts a shop that creates the tables of the journal as by default. */
+    public static ShopApplication startWithDefaultSchema(RedisServer redis, String url, String... settings) {
+        return run(new SpringApplicationBuilder(Shop.class), redis.port(), url, settings);
+    }
+
+    private static ShopApplication run(SpringApplicationBuilder builder, int redisPort, String url,
+            String... settings) {
         List<String> arguments = Stream
             .concat(Stream.of("--spring.data.redis.port=" + redisPort, "--spring.datasource.url=" + url, WITHOUT_JPA,
                     "--spring.data.jpa.repositories.enabled=false", "--delayqueue.journal.mode=ledger",
                     "--delayqueue.command-timeout=10s", "--spring.main.banner-mode=off",
                     "--spring.main.web-application-type=none"), Stream.of(settings).map((setting) -> "--" + setting))
             .toList();
-        return new ShopApplication(new SpringApplicationBuilder(sources.toArray(Class<?>[]::new))
-            .properties("delayqueue.journal.jdbc.initialize-schema=always")
-            .run(arguments.toArray(String[]::new)));
+        return new ShopApplication(builder.run(arguments.toArray(String[]::new)));
     }
 
     public static ShopApplication start(RedisServer redis, String url, String... settings) {
