@@ -13,6 +13,11 @@ final class DelayQueueJournalProperties extends DatabaseInitializationProperties
 
     private TableNames tables = new TableNames(TableNames.DEFAULT_PREFIX);
 
+    /** Creates settings by which a script that fails stops the start. */
+    DelayQueueJournalProperties() {
+        setContinueOnError(false);
+    }
+
     @Override
     public String getDefaultSchemaLocation() {
         return SCHEMA;

@@ -5,7 +5,9 @@ import java.io.UncheckedIOException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 import javax.sql.DataSource;
 
@@ -14,8 +16,12 @@ import io.delayqueue.journal.TableNames;
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
 import org.springframework.core.io.ByteArrayResource;
 import org.springframework.core.io.Resource;
+import org.springframework.jdbc.datasource.init.ScriptStatementFailedException;
 
-/** Creates the tables of the journal, with the names that the application gives them. */
+/**
+ * Creates the tables of the journal, with the names that the application gives them.
+ * Several nodes may do so at the same time.
+ */
 final class JournalSchemaInitializer
         extends PropertiesBasedDataSourceScriptDatabaseInitializer<DelayQueueJournalProperties> {
 
@@ -33,9 +39,29 @@ final class JournalSchemaInitializer
         for (Resource script : scripts) {
             named.add(named(script, encoding));
         }
-        super.runScripts(new Scripts(named).continueOnError(scripts.isContinueOnError())
+        run(new Scripts(named).continueOnError(scripts.isContinueOnError())
             .separator(scripts.getSeparator())
             .encoding(encoding));
+    }
+
+    /**
+     * Runs scripts again after a failure, once for each statement: PostgreSQL and H2
+     * reject {@code IF NOT EXISTS} if another node creates the same table or index at
+     * that time, in several ways.
+     */
+    private void run(Scripts scripts) {
+        Set<String> failures = new HashSet<>();
+        while (true) {
+            try {
+                super.runScripts(scripts);
+                return;
+            }
+            catch (ScriptStatementFailedException ex) {
+                if (!failures.add(String.valueOf(ex.getMessage()))) {
+                    throw ex;
+                }
+            }
+        }
     }
 
     private Resource named(Resource script, Charset encoding) {
