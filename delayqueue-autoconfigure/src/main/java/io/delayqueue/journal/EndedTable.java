@@ -46,7 +46,7 @@ final class EndedTable {
 
     /** Returns the revisions of a queue's messages that have ended lately, sorted. */
     long[] revisions(QueueName queue) {
-        List<long[]> batches = this.database.query(() -> this.database.replanned("""
+        List<long[]> batches = this.database.inOwnTransaction(() -> this.database.replanned("""
                 SELECT revisions FROM delayqueue_ended
                 WHERE namespace = :namespace AND recorded_at >= (SELECT $now) - :memory AND queue_name = :queue""")
             .param("memory", MEMORY.toMillis())

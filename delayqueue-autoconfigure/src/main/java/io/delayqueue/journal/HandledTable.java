@@ -88,14 +88,15 @@ final class HandledTable {
     }
 
     /**
-     * Deletes old records whose messages have no rows any more.
+     * Deletes old records whose messages have no rows any more. Counts the rows of each
+     * record, as a database could turn {@code NOT EXISTS} into a join of both tables.
      * @return whether there may be more
      */
     boolean deleteOld() {
-        List<Key> old = this.database.query(() -> this.database.replanned("""
+        List<Key> old = this.database.inOwnTransaction(() -> this.database.replanned("""
                 SELECT revision, queue_name, message_id FROM delayqueue_handled h
                 WHERE namespace = :namespace AND handled_at < (SELECT $now) - :memory
-                  AND NOT EXISTS (SELECT 1 FROM delayqueue_journal r WHERE r.revision = h.revision)
+                  AND (SELECT COUNT(*) FROM delayqueue_journal r WHERE r.revision = h.revision) = 0
                 ORDER BY handled_at LIMIT :limit""")
             .param("memory", MEMORY.toMillis())
             .param("limit", BATCH_LIMIT)

@@ -251,7 +251,7 @@ final class JournalTable {
      * @param after the last row of the page before
      */
     List<DueRevision> dueSoon(RestoreSelection selection, RestoreCursor after, int limit) {
-        return this.database.query(() -> this.database
+        return inOwnTransaction(() -> this.database
             .replanned("""
                     SELECT due_millis, revision FROM delayqueue_journal
                     WHERE namespace = :namespace AND accepted = TRUE AND claimed_until < (SELECT $now) + :checks

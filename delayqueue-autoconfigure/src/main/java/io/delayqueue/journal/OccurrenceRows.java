@@ -72,7 +72,12 @@ final class OccurrenceRows {
         long begin = System.nanoTime();
         long deadline = this.offers.preparedDeadline(Partition.first(queue), begin) / 1000;
         long limit = this.offers.span().dividedBy(2).toNanos();
-        Map<String, List<Long>> others = othersOf(queue, steps);
+        List<String> ids = steps.stream()
+            .map(ScheduleStep::occurrence)
+            .filter(Objects::nonNull)
+            .map((occurrence) -> occurrence.message().id())
+            .toList();
+        Map<String, List<Long>> others = othersOf(this.table.database(), queue, ids);
         List<ScheduleStep> recorded = new ArrayList<>(steps.size());
         for (ScheduleStep step : steps) {
             if (!recorded.isEmpty() && System.nanoTime() - begin > limit) {
@@ -107,20 +112,14 @@ final class OccurrenceRows {
      * Returns the rows of the same occurrences, by ids: of a node that has left them
      * behind, or of messages that the store has lost.
      */
-    private Map<String, List<Long>> othersOf(QueueName queue, List<ScheduleStep> steps) {
+    static Map<String, List<Long>> othersOf(JournalDatabase database, QueueName queue, List<String> ids) {
         Map<String, List<Long>> others = new HashMap<>();
-        this.table.database()
-            .replanned("""
-                    SELECT message_id, revision FROM delayqueue_journal
-                    WHERE namespace = :namespace AND queue_name = :queue AND message_id IN (:ids)
-                      AND (operation = 'O' OR operation = 'S' AND accepted = TRUE)""")
+        database.replanned("""
+                SELECT message_id, revision FROM delayqueue_journal
+                WHERE namespace = :namespace AND queue_name = :queue AND message_id IN (:ids)
+                  AND (operation = 'O' OR operation = 'S' AND accepted = TRUE)""")
             .param("queue", queue.value())
-            .param("ids",
-                    steps.stream()
-                        .map(ScheduleStep::occurrence)
-                        .filter(Objects::nonNull)
-                        .map((occurrence) -> occurrence.message().id())
-                        .toList())
+            .param("ids", ids)
             .query((row, number) -> others.computeIfAbsent(row.getString(1), (id) -> new ArrayList<>())
                 .add(row.getLong(2)))
             .list();
