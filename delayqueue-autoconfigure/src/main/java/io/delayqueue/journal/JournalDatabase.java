@@ -23,6 +23,7 @@ import org.springframework.jdbc.core.namedparam.NamedParameterJdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;
 import org.springframework.jdbc.datasource.ConnectionHolder;
+import org.springframework.jdbc.support.DatabaseMetaDataCallback;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.jdbc.support.JdbcUtils;
 import org.springframework.jdbc.support.MetaDataAccessException;
@@ -286,6 +287,14 @@ public final class JournalDatabase {
      */
     void requireTable(JournalTableCheck table, String modes) {
         dialect(); // fails in another way if the database is away
+        String name = this.tables.in(table.table());
+        List<String> foreign = metaData((database) -> table.foreignColumns(database, name));
+        if (!foreign.isEmpty()) {
+            throw new IllegalStateException(("The table %s cannot be used, which a queue with delayqueue.journal.mode "
+                    + "%s needs: this version does not write its columns %s, which must not be null and have no "
+                    + "default. Use the version that has created it, or give these columns a default")
+                .formatted(name, modes, foreign));
+        }
         try {
             inOwnTransaction(() -> table.statements().stream().mapToInt((sql) -> statement(sql).update()).sum());
         }
@@ -294,21 +303,24 @@ public final class JournalDatabase {
                     ("The table %s cannot be used, which a queue with delayqueue.journal.mode %s "
                             + "needs: create it by the script of this version in io/delayqueue/journal, or set "
                             + "delayqueue.journal.jdbc.initialize-schema to 'always'. Its user needs the rights to %s")
-                        .formatted(this.tables.in(table.table()), modes, table.rights()),
+                        .formatted(name, modes, table.rights()),
                     ex);
+        }
+    }
+
+    private <T> T metaData(DatabaseMetaDataCallback<T> callback) {
+        try {
+            return JdbcUtils.extractDatabaseMetaData(this.dataSource, callback);
+        }
+        catch (MetaDataAccessException ex) {
+            throw new DataAccessResourceFailureException("The journal cannot connect to its database", ex);
         }
     }
 
     JournalDialect dialect() {
         JournalDialect known = this.dialect;
         if (known == null) {
-            try {
-                known = JournalDialect
-                    .of(JdbcUtils.extractDatabaseMetaData(this.dataSource, DatabaseMetaData::getDatabaseProductName));
-            }
-            catch (MetaDataAccessException ex) {
-                throw new DataAccessResourceFailureException("The journal cannot connect to its database", ex);
-            }
+            known = JournalDialect.of(metaData(DatabaseMetaData::getDatabaseProductName));
             this.dialect = known;
         }
         return known;

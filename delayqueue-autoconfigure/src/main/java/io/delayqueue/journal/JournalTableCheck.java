@@ -1,7 +1,15 @@
 package io.delayqueue.journal;
 
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
 
@@ -54,6 +62,31 @@ enum JournalTableCheck {
 
     String table() {
         return this.table;
+    }
+
+    /**
+     * Returns the columns of another version that must be written. Finds none if the
+     * table is not in the first schema of the connection.
+     * @param name the name of the table
+     */
+    List<String> foreignColumns(DatabaseMetaData database, String name) throws SQLException {
+        String stored = database.storesUpperCaseIdentifiers() ? name.toUpperCase(Locale.ROOT) : name;
+        Set<String> known = new HashSet<>(Arrays.asList(this.columns.split(", ")));
+        known.add(this.key);
+        List<String> foreign = new ArrayList<>();
+        Connection connection = database.getConnection();
+        try (ResultSet column = database.getColumns(connection.getCatalog(), connection.getSchema(), stored, null)) {
+            while (column.next()) {
+                String columnName = column.getString("COLUMN_NAME").toLowerCase(Locale.ROOT);
+                if (column.getString("TABLE_NAME").equals(stored) && !known.contains(columnName)
+                        && column.getInt("NULLABLE") == DatabaseMetaData.columnNoNulls
+                        && column.getString("COLUMN_DEF") == null
+                        && "NO".equals(column.getString("IS_AUTOINCREMENT"))) {
+                    foreign.add(columnName);
+                }
+            }
+        }
+        return foreign;
     }
 
     /** Returns the rights, as a user reads them. */

@@ -1,14 +1,18 @@
-package io.delayqueue.shop;
+package io.delayqueue.shop.schema;
 
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.stream.Stream;
 
 import io.delayqueue.SendOutcome;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.journal.RestorePlan;
+import io.delayqueue.shop.EachDatabase;
+import io.delayqueue.shop.ShopApplication;
+import io.delayqueue.shop.ShopDatabase;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -59,7 +63,8 @@ class JournalSchemaTests {
     }
 
     private static void execute(String url, String... statements) {
-        try (var connection = DriverManager.getConnection(url); var statement = connection.createStatement()) {
+        try (var connection = DriverManager.getConnection(url + (url.startsWith("jdbc:h2") ? ";USER=sa" : ""));
+                var statement = connection.createStatement()) {
             for (String sql : statements) {
                 statement.execute(sql);
             }
@@ -72,7 +77,8 @@ class JournalSchemaTests {
     @ParameterizedTest
     @ValueSource(strings = { "ALTER TABLE delayqueue_journal DROP COLUMN failures", "DROP TABLE delayqueue_dead_letter",
             "DROP TABLE delayqueue_handled", "DROP TABLE delayqueue_ended", "DROP TABLE delayqueue_journal_identity",
-            "ALTER TABLE delayqueue_dead_letter DROP COLUMN content" })
+            "ALTER TABLE delayqueue_dead_letter DROP COLUMN content", "DROP TABLE delayqueue_history",
+            "ALTER TABLE delayqueue_history DROP COLUMN detail" })
     void tablesOfAnEarlierVersionStopTheStart(String change) {
         String url = withTables(change);
 
@@ -84,16 +90,35 @@ class JournalSchemaTests {
     /**
      * A rolling update changes the tables before the last process of this version ends.
      */
-    @Test
-    void tablesOfALaterVersionAreUsed() {
-        String url = withTables("ALTER TABLE delayqueue_journal ADD COLUMN later INTEGER DEFAULT 1 NOT NULL",
-                "ALTER TABLE delayqueue_dead_letter ADD COLUMN later INTEGER");
+    @EachDatabase
+    void tablesOfALaterVersionAreUsed(ShopDatabase database) {
+        String url = database.url();
+        ShopApplication.start(redis, url).close();
+        execute(url,
+                Stream.of("journal", "journal_identity", "dead_letter", "handled", "ended", "history")
+                    .map("ALTER TABLE delayqueue_%s ADD COLUMN later INTEGER DEFAULT 1 NOT NULL"::formatted)
+                    .toArray(String[]::new));
 
-        try (ShopApplication shop = ShopApplication.start(redis, url)) {
+        try (ShopApplication shop = ShopApplication.start(redis, url,
+                "delayqueue.journal.jdbc.initialize-schema=never")) {
             assertThat(shop.queue().send(ORDERS, "1").outcome()).isEqualTo(SendOutcome.SCHEDULED);
             await().untilAsserted(() -> assertThat(shop.shop().handled).containsExactly("1"));
             await().untilAsserted(() -> assertThat(shop.rows()).isZero());
+            await().untilAsserted(() -> assertThat(rows(shop, "delayqueue_history")).isEqualTo(3));
+            assertThat(rows(shop, "delayqueue_ended")).isPositive();
         }
+    }
+
+    /** Each row that this version inserts would be rejected. */
+    @EachDatabase
+    void aColumnOfALaterVersionThatMustBeWrittenStopsTheStart(ShopDatabase database) {
+        String url = database.url();
+        ShopApplication.start(redis, url).close();
+        execute(url, "ALTER TABLE delayqueue_history ADD COLUMN later INTEGER NOT NULL");
+
+        assertThatThrownBy(() -> ShopApplication.start(redis, url, "delayqueue.journal.jdbc.initialize-schema=never"))
+            .hasStackTraceContaining("The table delayqueue_history cannot be used")
+            .hasStackTraceContaining("this version does not write its columns [later]");
     }
 
     @Test
