@@ -13,7 +13,6 @@ import java.util.stream.IntStream;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetterEvent;
-import io.delayqueue.MessageLimits;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
@@ -39,6 +38,7 @@ import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.RecordedDeadLetter;
 import io.delayqueue.store.RevisionPage;
 import io.delayqueue.store.UnstartedLease;
@@ -115,8 +115,8 @@ public final class RedisMessageStore implements MessageStore {
 
     @Override
     public CompletableFuture<List<SendResult>> schedule(PartitionTarget target, List<NewMessage> messages) {
-        if (target.offer() != null || !messages.stream().allMatch(RedisMessageStore::isPlain)) {
-            return scheduleEach(target, messages, null);
+        if (target.offer() != null || !arePlain(messages)) {
+            return scheduleEach(target, messages, null, false);
         }
         if (this.merger != null && messages.size() == 1 && messages.get(0).unique()) {
             return this.merger.schedule(target, messages.get(0));
@@ -124,19 +124,31 @@ public final class RedisMessageStore implements MessageStore {
         return scheduleWithin(target, messages, null);
     }
 
-    /** The limit is that of both calls, if the first finds a held id. */
+    /**
+     * The limit is that of both calls, if the first finds a held id. A generated id is
+     * held only if an earlier attempt of the call has stored it, before the connection
+     * was lost; a failure of the second call does not undo that.
+     */
     private CompletableFuture<List<SendResult>> scheduleWithin(PartitionTarget target, List<NewMessage> messages,
             @Nullable Duration limit) {
         long start = System.nanoTime();
         return this.redis.send(limit, target.partition(), ScriptArguments.ofSend(target, messages))
-            .thenCompose(
-                    (reply) -> reply.isEmpty() ? scheduleEach(target, messages, RedisScriptExecutor.left(limit, start))
-                            : CompletableFuture.completedFuture(toResults(target, messages, reply)));
+            .thenCompose((reply) -> {
+                if (reply.isEmpty()) {
+                    boolean stored = messages.stream().anyMatch(NewMessage::unique);
+                    return scheduleEach(target, messages, RedisScriptExecutor.left(limit, start), stored);
+                }
+                return CompletableFuture.completedFuture(toResults(target, messages, reply));
+            });
     }
 
-    private static boolean isPlain(NewMessage message) {
-        return message.priority() == MessageLimits.NORMAL_PRIORITY && message.timeToLive() == null
-                && message.group() == null && message.duplicateWindow() == null;
+    private static boolean arePlain(List<NewMessage> messages) {
+        for (NewMessage message : messages) {
+            if (!message.plain()) {
+                return false;
+            }
+        }
+        return true;
     }
 
     private List<SendResult> toResults(PartitionTarget target, List<NewMessage> messages, List<Object> dues) {
@@ -151,9 +163,11 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     private CompletableFuture<List<SendResult>> scheduleEach(PartitionTarget target, List<NewMessage> messages,
-            @Nullable Duration limit) {
+            @Nullable Duration limit, boolean stored) {
         byte[][] arguments = ScriptArguments.ofSchedule(target, messages, false);
         return this.redis.schedule(limit, target.partition(), messages, arguments)
+            .exceptionallyCompose(
+                    (failure) -> CompletableFuture.failedFuture(StoreFailures.ofAttempts(stored, failure)))
             .thenApply((reply) -> toResults(target, messages, reply, RedisMessageStore::toResult));
     }
 

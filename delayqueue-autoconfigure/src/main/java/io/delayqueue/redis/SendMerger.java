@@ -11,7 +11,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
-import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreRefusedException;
@@ -29,7 +28,8 @@ import org.jspecify.annotations.Nullable;
  * all of them in one call. So a single sender, and a few, do not wait for each other.
  * While calls have several messages on average, only {@value #MAX_LARGE_CALLS} are
  * pending, as the fixed cost of a call is shared by more messages then; unless a full
- * call waits.
+ * call waits. More calls are pending if the network is slow: as many as Redis could
+ * handle during a round trip.
  * <p>
  * Accepts only messages with generated ids and without group, whose order does not matter
  * and which no version of the layout concerns. Each message has its own result, its own
@@ -50,6 +50,12 @@ final class SendMerger {
 
     /** Bounds the work of one call, because it blocks other calls of the store. */
     static final int MAX_BYTES = 1 << 20;
+
+    /**
+     * About the time that Redis and this process spend on a call, in nanoseconds. In the
+     * round trip of a slow network, Redis could handle many calls, so more are pending.
+     */
+    static final long CALL_NANOS = 30_000;
 
     /** Callers may invent names of queues; beyond this number their sends do not wait. */
     private static final int MAX_PARTITIONS = 10_000;
@@ -88,34 +94,70 @@ final class SendMerger {
             }
             sends = this.partitions.computeIfAbsent(target.partition(), (partition) -> new PartitionSends());
         }
-        Member member = new Member(target, message, this.nanoTime.getAsLong());
-        if (sends.add(member)) {
-            send(sends, take(sends));
+        Member member = new Member(target, message, new CompletableFuture<>());
+        if (sends.add(member, this.nanoTime)) {
+            send(sends);
         }
-        return member.answer();
+        return member.answer;
     }
 
     /** Makes a call, and further ones with the messages that wait when it is answered. */
-    private void send(PartitionSends sends, List<Member> first) {
-        List<Member> members = first;
-        while (!members.isEmpty()) {
-            List<Member> sent = members;
-            CompletableFuture<List<SendResult>> answer = call(sent);
-            if (!answer.isDone()) {
-                answer.whenComplete((results, failure) -> {
-                    try {
-                        send(sends, next(sends));
-                    }
-                    finally {
-                        complete(sent, results, failure);
-                    }
-                });
-                return;
+    private void send(PartitionSends sends) {
+        boolean ended = false;
+        while (!ended) {
+            Batch batch = new Batch();
+            try {
+                ended = send(sends, batch);
             }
-            // In a loop, or calls that fail at once would exhaust the stack.
-            members = next(sends);
-            answer.whenComplete((results, failure) -> complete(sent, results, failure));
+            catch (Throwable ex) {
+                // An error, such as an exhausted stack: the call must not count as
+                // pending for ever, nor leave senders without an answer.
+                ended = true;
+                List<Member> unsent = sends.abort(batch);
+                fail(batch.members, "The call failed", Effect.UNKNOWN, ex);
+                fail(unsent, "An earlier call failed, so this one was not sent; nothing was stored", Effect.NONE, ex);
+            }
+            finally {
+                // After the call, as callbacks of applications may block.
+                if (!batch.late.isEmpty()) {
+                    failLate(batch.late);
+                }
+            }
         }
+    }
+
+    /**
+     * Makes a call.
+     * @return whether it is pending, or no message waits; otherwise it was answered at
+     * once, and another one is to follow: in a loop, as it would exhaust the stack
+     */
+    private boolean send(PartitionSends sends, Batch batch) {
+        sends.take(batch, (member) -> left(member) < this.limit.toNanos() / LEAST_PART);
+        List<Member> members = batch.members;
+        if (members.isEmpty()) {
+            return true;
+        }
+        long began = this.nanoTime.getAsLong();
+        CompletableFuture<List<SendResult>> answer = call(members);
+        if (answer.isDone()) {
+            boolean retired = sends.retire(batch);
+            answer.whenComplete((results, failure) -> complete(members, results, failure));
+            return retired;
+        }
+        answer.whenComplete((results, failure) -> {
+            try {
+                if (results != null) {
+                    sends.answered(this.nanoTime.getAsLong() - began, batch.alone);
+                }
+                if (!sends.retire(batch)) {
+                    send(sends);
+                }
+            }
+            finally {
+                complete(members, results, failure);
+            }
+        });
+        return true;
     }
 
     private CompletableFuture<List<SendResult>> call(List<Member> members) {
@@ -124,8 +166,9 @@ final class SendMerger {
             long left = left(first);
             // The whole limit if it did not wait, as exceptions name the limit.
             boolean waited = this.limit.toNanos() - left >= LEAST_WAIT.toNanos();
-            return this.call.schedule(first.target(), members.stream().map(Member::message).toList(),
-                    waited ? Duration.ofNanos(left) : this.limit);
+            List<NewMessage> messages = new ArrayList<>(members.size());
+            members.forEach((member) -> messages.add(member.message));
+            return this.call.schedule(first.target, messages, waited ? Duration.ofNanos(left) : this.limit);
         }
         catch (Throwable ex) {
             // An error as well, or the call would never end.
@@ -133,62 +176,60 @@ final class SendMerger {
         }
     }
 
-    /** Returns the messages of the next call; none if a call ends without another one. */
-    private List<Member> next(PartitionSends sends) {
-        return sends.retire() ? List.of() : take(sends);
-    }
-
-    /** Returns the messages of a call, and fails those that have waited for too long. */
-    private List<Member> take(PartitionSends sends) {
-        List<Member> late = new ArrayList<>(0);
-        List<Member> members = sends.take((member) -> left(member) < this.limit.toNanos() / LEAST_PART, late);
-        late.forEach((member) -> member.answer()
-            .completeExceptionally(new StoreUnavailableException(
-                    ("Redis did not answer earlier calls to 'schedule' within %d ms, so this one was not sent; "
-                            + "nothing was stored")
-                        .formatted(this.limit.toMillis()),
-                    Effect.NONE, null)));
-        return members;
-    }
-
     private long left(Member member) {
-        return this.limit.toNanos() - (this.nanoTime.getAsLong() - member.since());
+        return this.limit.toNanos() - (this.nanoTime.getAsLong() - member.since);
     }
 
     private void complete(List<Member> members, @Nullable List<SendResult> results, @Nullable Throwable failure) {
         if (results != null) {
             for (int i = 0; i < members.size(); i++) {
-                members.get(i).answer().complete(List.of(results.get(i)));
+                members.get(i).answer.complete(List.of(results.get(i)));
             }
             return;
         }
         Throwable cause = StoreFailures.unwrap((failure != null) ? failure : new IllegalStateException());
         if (members.size() == 1) {
-            members.get(0).answer().completeExceptionally(cause);
+            members.get(0).answer.completeExceptionally(cause);
         }
         else if (cause instanceof StoreRefusedException refused && refused.effect() == Effect.NONE) {
             // Perhaps one of the messages is the reason.
-            members.forEach(this::sendAlone);
+            members.forEach((member) -> sendAlone(member, refused));
         }
         else {
-            members.forEach((member) -> member.answer().completeExceptionally(copyOf(cause)));
+            members.forEach((member) -> member.answer.completeExceptionally(copyOf(cause)));
         }
     }
 
-    private void sendAlone(Member member) {
+    private void sendAlone(Member member, StoreRefusedException refused) {
+        if (left(member) < this.limit.toNanos() / LEAST_PART) {
+            member.answer.completeExceptionally(copyOf(refused));
+            return;
+        }
         call(List.of(member)).whenComplete((results, failure) -> complete(List.of(member), results, failure));
     }
 
     /** Returns an exception that no other caller gets. */
     private static Throwable copyOf(Throwable cause) {
-        if (cause instanceof StoreUnavailableException || cause instanceof StoreRefusedException) {
-            DelayQueueException known = (DelayQueueException) cause;
-            String message = String.valueOf(known.getMessage());
-            return (cause instanceof StoreRefusedException)
-                    ? new StoreRefusedException(message, known.effect(), StoreFailures.beneath(cause))
-                    : new StoreUnavailableException(message, known.effect(), StoreFailures.beneath(cause));
+        if (cause instanceof StoreRefusedException refused) {
+            return new StoreRefusedException(String.valueOf(refused.getMessage()), refused.effect(),
+                    StoreFailures.beneath(refused));
         }
-        return cause;
+        if (cause instanceof StoreUnavailableException unavailable) {
+            return new StoreUnavailableException(String.valueOf(unavailable.getMessage()), unavailable.effect(),
+                    StoreFailures.beneath(unavailable));
+        }
+        return new StoreUnavailableException("A call of several messages failed: " + cause, Effect.UNKNOWN, cause);
+    }
+
+    private void failLate(List<Member> late) {
+        fail(late, ("Redis did not answer earlier calls to 'schedule' within %d ms, so this one was not sent; nothing "
+                + "was stored")
+            .formatted(this.limit.toMillis()), Effect.NONE, null);
+    }
+
+    private static void fail(List<Member> members, String reason, Effect effect, @Nullable Throwable cause) {
+        members.forEach(
+                (member) -> member.answer.completeExceptionally(new StoreUnavailableException(reason, effect, cause)));
     }
 
     /** Stores messages of one partition. */
@@ -203,14 +244,22 @@ final class SendMerger {
 
     }
 
-    /**
-     * Holds a message, and when it was to be sent.
-     */
-    private record Member(PartitionTarget target, NewMessage message, long since,
-            CompletableFuture<List<SendResult>> answer) {
+    /** Holds a message that waits or was sent. */
+    private static final class Member {
 
-        Member(PartitionTarget target, NewMessage message, long since) {
-            this(target, message, since, new CompletableFuture<>());
+        private final PartitionTarget target;
+
+        private final NewMessage message;
+
+        private final CompletableFuture<List<SendResult>> answer;
+
+        /** When it was to be sent; set once, when it begins to wait. */
+        private long since;
+
+        Member(PartitionTarget target, NewMessage message, CompletableFuture<List<SendResult>> answer) {
+            this.target = target;
+            this.message = message;
+            this.answer = answer;
         }
 
         int bytes() {
@@ -219,11 +268,29 @@ final class SendMerger {
 
     }
 
+    /** Collects the messages of a call, and those that have waited for too long. */
+    private static final class Batch {
+
+        private final List<Member> members = new ArrayList<>(4);
+
+        private final List<Member> late = new ArrayList<>(0);
+
+        /** Whether no other call was pending when this one began. */
+        private boolean alone;
+
+        /** Whether the call has ended without another one. */
+        private boolean ended;
+
+    }
+
     /** Holds the sends of a partition; guarded by itself. */
     private static final class PartitionSends {
 
         /** How much a call counts in the average at most, which is over as many calls. */
         private static final int LARGE = 8;
+
+        /** How slowly the round trip grows. */
+        private static final int GROWTH = 32;
 
         private final Deque<Member> waiting = new ArrayDeque<>();
 
@@ -237,8 +304,13 @@ final class SendMerger {
         /** The exponential average of the number of messages in a call. */
         private double averageSize = 1;
 
+        /** About the least time of an answer, in nanoseconds; 0 before the first. */
+        private long roundTrip;
+
         /** Adds a message that waits; returns whether a call begins. */
-        synchronized boolean add(Member member) {
+        synchronized boolean add(Member member, LongSupplier nanoTime) {
+            // Here, so that messages wait in the order of their times.
+            member.since = nanoTime.getAsLong();
             this.waiting.add(member);
             this.waitingBytes += member.bytes();
             boolean begins = this.calls < most();
@@ -247,50 +319,72 @@ final class SendMerger {
         }
 
         /**
-         * Ends a call if enough others are pending, whose answers send what waits;
-         * returns whether it has ended.
+         * Records the time of an answer. Other calls make it longer, so that only a call
+         * without others makes the round trip longer.
          */
-        synchronized boolean retire() {
-            boolean retires = this.calls > most();
-            this.calls -= retires ? 1 : 0;
-            return retires;
+        synchronized void answered(long nanos, boolean alone) {
+            if (this.roundTrip == 0 || nanos < this.roundTrip) {
+                this.roundTrip = nanos;
+            }
+            else if (alone) {
+                this.roundTrip += (nanos - this.roundTrip) / GROWTH;
+            }
+        }
+
+        /**
+         * Ends a call if no message waits, or enough others are pending, whose answers
+         * send those; returns whether it has ended.
+         */
+        synchronized boolean retire(Batch batch) {
+            batch.ended = this.waiting.isEmpty() || this.calls > most();
+            this.calls -= batch.ended ? 1 : 0;
+            return batch.ended;
+        }
+
+        /** Ends a call; returns all that wait if no answer of another one sends them. */
+        synchronized List<Member> abort(Batch batch) {
+            this.calls -= batch.ended ? 0 : 1;
+            if (this.calls > 0) {
+                return List.of();
+            }
+            List<Member> unsent = List.copyOf(this.waiting);
+            this.waiting.clear();
+            this.waitingBytes = 0;
+            return unsent;
         }
 
         private int most() {
             boolean full = this.waiting.size() >= MessageStore.BATCH_LIMIT || this.waitingBytes >= MAX_BYTES;
-            return full ? MAX_CALLS : this.mostCalls;
+            return (int) Math.max(full ? MAX_CALLS : this.mostCalls, this.roundTrip / CALL_NANOS);
         }
 
         /**
          * Takes the messages of a call, in the order in which they came; ends the call if
          * none wait.
          */
-        synchronized List<Member> take(Predicate<Member> isLate, List<Member> late) {
-            List<Member> members = new ArrayList<>();
+        synchronized void take(Batch batch, Predicate<Member> isLate) {
             int bytes = 0;
             for (Member member = this.waiting.peek(); member != null; member = this.waiting.peek()) {
                 bytes += member.bytes();
-                boolean full = members.size() == MessageStore.BATCH_LIMIT || (bytes > MAX_BYTES && !members.isEmpty());
+                boolean full = batch.members.size() == MessageStore.BATCH_LIMIT
+                        || (bytes > MAX_BYTES && !batch.members.isEmpty());
                 if (full) {
                     break;
                 }
+                boolean late = isLate.test(member);
+                (late ? batch.late : batch.members).add(member);
                 this.waiting.remove();
                 this.waitingBytes -= member.bytes();
-                if (isLate.test(member)) {
-                    late.add(member);
-                    bytes -= member.bytes();
-                }
-                else {
-                    members.add(member);
-                }
+                bytes -= late ? member.bytes() : 0;
             }
-            if (members.isEmpty()) {
+            batch.alone = this.calls == 1;
+            if (batch.members.isEmpty()) {
                 this.calls--;
+                batch.ended = true;
             }
             else {
-                recordCall(members.size());
+                recordCall(batch.members.size());
             }
-            return members;
         }
 
         private void recordCall(int size) {

@@ -2,6 +2,7 @@ package io.delayqueue.store;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -96,8 +97,15 @@ public record NewMessage(String id, boolean generated, DueTime due, OnDuplicate 
 
     /** Returns this message with a duplicate window. */
     public NewMessage withDuplicateWindow(@Nullable Duration window) {
-        return new NewMessage(this.id, this.generated, this.due, this.onDuplicate, this.priority, this.timeToLive,
-                this.group, this.envelope, this.stamp, this.revision, window);
+        return Objects.equals(window, this.duplicateWindow) ? this
+                : new NewMessage(this.id, this.generated, this.due, this.onDuplicate, this.priority, this.timeToLive,
+                        this.group, this.envelope, this.stamp, this.revision, window);
+    }
+
+    /** Returns whether it has none of priority, time to live, group and window. */
+    public boolean plain() {
+        return this.priority == MessageLimits.NORMAL_PRIORITY && this.timeToLive == null && this.group == null
+                && this.duplicateWindow == null;
     }
 
     /** Returns whether the queue can hold neither its id nor its group yet. */

@@ -4,9 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -22,16 +20,11 @@ import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.redis.replication.ReplicationRequirement;
-import io.delayqueue.redis.script.RedisScript;
-import io.delayqueue.redis.script.ScriptRunner;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.PartitionTarget;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-
-import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -122,6 +115,53 @@ class SendMergerTests {
 
         assertThat(this.answers.subList(0, SendMerger.MAX_CALLS)).allMatch(CompletableFuture::isCompletedExceptionally);
         assertThat(sizes()).containsExactly(1);
+    }
+
+    /** The same for errors before and after a call, as of an exhausted stack. */
+    @Test
+    void callsThatNeverBeganAreNotPending() {
+        AtomicInteger reads = new AtomicInteger();
+        SendMerger exhausted = new SendMerger(this::call, LIMIT, () -> {
+            // The first read of a send is that of its time.
+            if (reads.incrementAndGet() % 2 == 0 && reads.get() <= 2 * SendMerger.MAX_CALLS) {
+                throw new StackOverflowError("of a test");
+            }
+            return 0;
+        });
+        for (int i = 0; i <= SendMerger.MAX_CALLS; i++) {
+            this.answers.add(exhausted.schedule(TARGET, message("m" + i, true)));
+        }
+
+        assertThat(sizes()).containsExactly(1);
+        answerAll();
+        assertThat(this.answers).allMatch(CompletableFuture::isDone);
+        assertThat(failureOf(0)).isInstanceOf(StoreUnavailableException.class);
+    }
+
+    /** Or four calls would be less than a network of a millisecond can carry. */
+    @Test
+    void slowNetworksHaveMoreCalls() {
+        send(0, 1);
+        this.nanos.addAndGet(20 * SendMerger.CALL_NANOS);
+        answerAll();
+        send(1, 30);
+
+        assertThat(pending()).isEqualTo(20);
+        answerUntilNoneIsPending();
+        send(30, 60);
+        assertThat(pending()).as("after fast answers").isEqualTo(SendMerger.MAX_CALLS);
+    }
+
+    @Test
+    void theRoundTripGrowsWithCallsThatAreAlone() {
+        for (int i = 0; i < 200; i++) {
+            send(i, i + 1);
+            this.nanos.addAndGet((i < 2) ? 1 : 20 * SendMerger.CALL_NANOS);
+            answerAll();
+        }
+        send(200, 300);
+
+        assertThat(pending()).isBetween(15L, 20L);
     }
 
     @Test
@@ -280,6 +320,40 @@ class SendMergerTests {
         assertThat(this.sent.get(4).ids()).containsExactly("m5");
     }
 
+    /** Its callback runs on the thread of the client, and may block. */
+    @Test
+    void theOthersAreSentBeforeASenderLearnsThatItIsLate() {
+        send(0, 5);
+        this.nanos.addAndGet(Duration.ofMillis(9500).toNanos());
+        send(5, 6);
+        List<Integer> callsBefore = new ArrayList<>();
+        this.answers.get(4).whenComplete((result, failure) -> callsBefore.add(this.sent.size()));
+        answerAll();
+
+        assertThat(callsBefore).containsExactly(5);
+    }
+
+    @Test
+    void aRefusedMessageIsNotSentAgainAfterItsLimit() {
+        send(0, 7);
+        this.sent.get(0).answered();
+        this.nanos.addAndGet(LIMIT.toNanos());
+        this.sent.get(4).answer().completeExceptionally(new StoreRefusedException("no", Effect.NONE, null));
+
+        assertThat(sizes()).containsExactly(1, 1, 1, 1, 3);
+        assertThat(failureOf(4)).hasMessage("no").isNotSameAs(failureOf(5));
+    }
+
+    @Test
+    void anotherFailureIsUnknownForAllAndEachGetsItsOwnException() {
+        send(0, 6);
+        this.sent.get(0).answered();
+        this.sent.get(4).answer().completeExceptionally(new StackOverflowError("of a test"));
+
+        assertThat(failureOf(4).effect()).isEqualTo(Effect.UNKNOWN);
+        assertThat(failureOf(4)).isNotSameAs(failureOf(5)).hasRootCauseMessage("of a test");
+    }
+
     @Test
     void aCallerThatGivesUpCancelsNoOthersSend() {
         send(0, 7);
@@ -291,39 +365,6 @@ class SendMergerTests {
         assertThat(this.sent.get(4).ids()).containsExactly("m4", "m5", "m6");
         assertThat(this.answers.get(4).join()).containsExactly(result("m4"));
         assertThat(this.answers.get(6).join()).containsExactly(result("m6"));
-    }
-
-    /** The limit is that of the send, not of each of its calls. */
-    @Test
-    void aHeldIdIsResolvedInWhatIsLeftOfTheLimit() {
-        Map<String, Duration> limits = new LinkedHashMap<>();
-        RedisMessageStore store = new RedisMessageStore(new RedisScriptExecutor(new ScriptRunner() {
-
-            @Override
-            public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
-                throw new IllegalStateException(script.name() + " has no limit");
-            }
-
-            @Override
-            public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments,
-                    Duration limit) {
-                limits.put(script.name(), limit);
-                return script.name().equals("send") ? CompletableFuture.completedFuture(List.of())
-                        : new CompletableFuture<>();
-            }
-
-            @Override
-            public void close() {
-            }
-
-        }, "merged", LIMIT));
-
-        store.schedule(TARGET, List.of(new NewMessage("m", true, DueTime.NOW, OnDuplicate.KEEP,
-                MessageLimits.NORMAL_PRIORITY, null, null, "{}".getBytes(StandardCharsets.US_ASCII))));
-
-        assertThat(limits.keySet()).containsExactly("send", "schedule");
-        assertThat(limits.get("send")).isEqualTo(LIMIT);
-        assertThat(limits.get("schedule")).isPositive().isLessThan(LIMIT);
     }
 
     /** A call has the keys of one partition. */
@@ -346,50 +387,6 @@ class SendMergerTests {
             assertThat(this.sent.get(call).ids()).allMatch((id) -> id.startsWith(queue));
         }
         assertThat(sizes()).containsExactly(1, 1, 1, 1, 1, 1, 1, 1, 2, 2);
-    }
-
-    /**
-     * Or a call could have one id twice, and a later send of an id pass an earlier one.
-     */
-    @Test
-    void sendsOfIdsOfTheApplicationAreNotMerged() {
-        assertThat(callsOf(false, LIMIT)).isEqualTo(12);
-        assertThat(callsOf(true, LIMIT)).isEqualTo(SendMerger.MAX_CALLS);
-    }
-
-    /** Those are batched by their own runner. */
-    @Test
-    void sendsThatWaitForReplicasAreNotMerged() {
-        LettuceConnectionFactory factory = new LettuceConnectionFactory();
-        ReplicationRequirement wait = new ReplicationRequirement(1, Duration.ofSeconds(1));
-        assertThat(RedisScriptExecutor.to(factory, "merged", LIMIT).mergedLimit()).isEqualTo(LIMIT);
-        assertThat(RedisScriptExecutor.to(factory, "merged", LIMIT, wait).mergedLimit()).isNull();
-
-        assertThat(callsOf(true, null)).isEqualTo(12);
-    }
-
-    /** Returns how many calls twelve sends make whose answers are pending. */
-    private static int callsOf(boolean generated, @Nullable Duration limit) {
-        AtomicInteger calls = new AtomicInteger();
-        ScriptRunner runner = new ScriptRunner() {
-
-            @Override
-            public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
-                calls.incrementAndGet();
-                return new CompletableFuture<>();
-            }
-
-            @Override
-            public void close() {
-            }
-
-        };
-        RedisMessageStore store = new RedisMessageStore((limit != null)
-                ? new RedisScriptExecutor(runner, "merged", limit) : new RedisScriptExecutor(runner, "merged"));
-        for (int i = 0; i < 12; i++) {
-            store.schedule(TARGET, List.of(message("same", generated)));
-        }
-        return calls.get();
     }
 
     private static NewMessage message(String id, boolean generated) {
