@@ -57,7 +57,7 @@ public final class DelayedMessage {
         this.timeToLive = builder.timeToLive;
         this.group = builder.group;
         this.duplicateWindow = builder.duplicateWindow;
-        this.headers = Map.copyOf(builder.headers);
+        this.headers = builder.headers.isEmpty() ? Map.of() : Map.copyOf(builder.headers);
         this.afterCommit = builder.afterCommit;
     }
 

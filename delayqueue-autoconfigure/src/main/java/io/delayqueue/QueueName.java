@@ -1,7 +1,5 @@
 package io.delayqueue;
 
-import java.util.regex.Pattern;
-
 /**
  * Holds the validated name of a queue.
  *
@@ -11,15 +9,33 @@ import java.util.regex.Pattern;
  */
 public record QueueName(String value) {
 
-    private static final Pattern ALLOWED = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
+    private static final int MAX_LENGTH = 64;
 
     public QueueName {
-        if (!ALLOWED.matcher(value).matches()) {
+        if (!isValid(value)) {
             throw new IllegalArgumentException(
                     ("Queue name '%s' is not valid: use 1 to 64 characters of A-Z, a-z, 0-9, "
                             + "'.', '_' and '-', beginning with a letter or a digit")
                         .formatted(MessageLimits.quotable(value)));
         }
+    }
+
+    // Without a pattern, as each send creates a name.
+    private static boolean isValid(String value) {
+        if (value.isEmpty() || value.length() > MAX_LENGTH || !isLetterOrDigit(value.charAt(0))) {
+            return false;
+        }
+        for (int i = 1; i < value.length(); i++) {
+            char letter = value.charAt(i);
+            if (!isLetterOrDigit(letter) && letter != '.' && letter != '_' && letter != '-') {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private static boolean isLetterOrDigit(char letter) {
+        return letter >= 'A' && letter <= 'Z' || letter >= 'a' && letter <= 'z' || letter >= '0' && letter <= '9';
     }
 
     @Override

@@ -112,7 +112,12 @@ public final class ScriptArguments {
      * Returns the version of the sender's layout of partitions; empty if all ids are new.
      */
     private static byte[] version(PartitionTarget target, List<NewMessage> messages) {
-        return messages.stream().allMatch(NewMessage::unique) ? new byte[0] : bytes(target.version());
+        for (NewMessage message : messages) {
+            if (!message.unique()) {
+                return bytes(target.version());
+            }
+        }
+        return new byte[0];
     }
 
     /** Returns the arguments of cancel.lua. */

@@ -1,5 +1,6 @@
 package io.delayqueue.store.envelope;
 
+import java.io.ByteArrayOutputStream;
 import java.lang.reflect.Type;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -15,9 +16,10 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.TokenStreamLocation;
 import tools.jackson.core.exc.StreamConstraintsException;
-import tools.jackson.core.util.ByteArrayBuilder;
 import tools.jackson.databind.JavaType;
 import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.ObjectWriter;
+import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.exc.PropertyBindingException;
 import tools.jackson.databind.json.JsonMapper;
@@ -44,6 +46,9 @@ public class EnvelopeCodec {
 
     private final JsonMapper mapper;
 
+    /** Writes payloads; the message is flushed as a whole. */
+    private final ObjectWriter writer;
+
     /**
      * Creates a codec.
      * @param mapper writes and reads payloads; its support for class names in JSON is
@@ -51,6 +56,7 @@ public class EnvelopeCodec {
      */
     public EnvelopeCodec(JsonMapper mapper) {
         this.mapper = PolymorphicTypesBlocker.in(mapper);
+        this.writer = this.mapper.writer().without(SerializationFeature.FLUSH_AFTER_WRITE_VALUE);
     }
 
     /**
@@ -58,7 +64,8 @@ public class EnvelopeCodec {
      * @throws PayloadConversionException if the payload cannot be written
      */
     public byte[] write(Object payload, Map<String, String> headers) {
-        try (ByteArrayBuilder bytes = new ByteArrayBuilder(); JsonGenerator json = this.mapper.createGenerator(bytes)) {
+        Bytes bytes = new Bytes();
+        try (JsonGenerator json = this.writer.createGenerator(bytes)) {
             json.writeStartObject();
             if (!headers.isEmpty()) {
                 json.writeObjectPropertyStart("headers");
@@ -67,7 +74,7 @@ public class EnvelopeCodec {
             }
             json.writeName("payload");
             int fields = json.streamWriteContext().getEntryCount();
-            this.mapper.writeValue(json, payload);
+            this.writer.writeValue(json, payload);
             boolean written = json.streamWriteContext().getEntryCount() > fields;
             json.writeEndObject();
             json.flush();
@@ -272,6 +279,23 @@ public class EnvelopeCodec {
         boolean content = Map.class.isAssignableFrom(owner) || JsonNode.class.isAssignableFrom(owner)
                 || failure instanceof PropertyBindingException;
         return content ? CONTENT : step.getPropertyName();
+    }
+
+    /**
+     * Collects the bytes of a message. The generator writes a message of a few kilobytes
+     * at once, and its bytes are not copied again.
+     */
+    private static final class Bytes extends ByteArrayOutputStream {
+
+        Bytes() {
+            super(0);
+        }
+
+        @Override
+        public byte[] toByteArray() {
+            return (this.count == this.buf.length) ? this.buf : super.toByteArray();
+        }
+
     }
 
 }
