@@ -55,7 +55,7 @@ final class SendMerger {
      * About the time that Redis and this process spend on a call, in nanoseconds. In the
      * round trip of a slow network, Redis could handle many calls, so more are pending.
      */
-    static final long CALL_NANOS = 30_000;
+    static final long CALL_NANOS = 60_000;
 
     /** Callers may invent names of queues; beyond this number their sends do not wait. */
     private static final int MAX_PARTITIONS = 10_000;
