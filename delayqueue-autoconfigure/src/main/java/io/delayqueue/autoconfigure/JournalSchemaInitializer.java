@@ -5,13 +5,15 @@ import java.io.UncheckedIOException;
 import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 
 import javax.sql.DataSource;
 
 import io.delayqueue.journal.TableNames;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.boot.jdbc.init.PropertiesBasedDataSourceScriptDatabaseInitializer;
 import org.springframework.core.io.ByteArrayResource;
@@ -24,6 +26,8 @@ import org.springframework.jdbc.datasource.init.ScriptStatementFailedException;
  */
 final class JournalSchemaInitializer
         extends PropertiesBasedDataSourceScriptDatabaseInitializer<DelayQueueJournalProperties> {
+
+    private static final Logger logger = LoggerFactory.getLogger(JournalSchemaInitializer.class);
 
     private final TableNames tables;
 
@@ -47,19 +51,23 @@ final class JournalSchemaInitializer
     /**
      * Runs scripts again after a failure, once for each statement: PostgreSQL and H2
      * reject {@code IF NOT EXISTS} if another node creates the same table or index at
-     * that time, in several ways.
+     * that time, in several ways. Throws the first failure, as a script of the
+     * application may fail otherwise when it is repeated.
      */
     private void run(Scripts scripts) {
-        Set<String> failures = new HashSet<>();
+        Map<String, ScriptStatementFailedException> failures = new LinkedHashMap<>();
         while (true) {
             try {
                 super.runScripts(scripts);
                 return;
             }
             catch (ScriptStatementFailedException ex) {
-                if (!failures.add(String.valueOf(ex.getMessage()))) {
-                    throw ex;
+                if (failures.putIfAbsent(String.valueOf(ex.getMessage()), ex) != null) {
+                    ScriptStatementFailedException first = failures.values().iterator().next();
+                    first.addSuppressed(ex);
+                    throw first;
                 }
+                logger.debug("A statement of the journal's script failed; the script is run again", ex);
             }
         }
     }

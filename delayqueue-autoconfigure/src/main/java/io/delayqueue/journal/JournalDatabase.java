@@ -14,6 +14,8 @@ import javax.sql.DataSource;
 
 import io.delayqueue.QueueName;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
@@ -41,6 +43,8 @@ import org.springframework.transaction.support.TransactionTemplate;
  * Thread-safe.
  */
 public final class JournalDatabase {
+
+    private static final Logger logger = LoggerFactory.getLogger(JournalDatabase.class);
 
     private static final int MAX_CONNECTIONS = 2;
 
@@ -288,7 +292,7 @@ public final class JournalDatabase {
     void requireTable(JournalTableCheck table, String modes) {
         dialect(); // fails in another way if the database is away
         String name = this.tables.in(table.table());
-        List<String> foreign = metaData((database) -> table.foreignColumns(database, name));
+        List<String> foreign = foreignColumns(table, name);
         if (!foreign.isEmpty()) {
             throw new IllegalStateException(("The table %s cannot be used, which a queue with delayqueue.journal.mode "
                     + "%s needs: this version does not write its columns %s, which must not be null and have no "
@@ -305,6 +309,19 @@ public final class JournalDatabase {
                             + "delayqueue.journal.jdbc.initialize-schema to 'always'. Its user needs the rights to %s")
                         .formatted(name, modes, table.rights()),
                     ex);
+        }
+    }
+
+    /**
+     * Returns none if the driver does not list columns; the statements are run anyway.
+     */
+    private List<String> foreignColumns(JournalTableCheck table, String name) {
+        try {
+            return metaData((database) -> table.foreignColumns(database, name));
+        }
+        catch (DataAccessResourceFailureException ex) {
+            logger.debug("Cannot read the columns of table {}", name, ex);
+            return List.of();
         }
     }
 

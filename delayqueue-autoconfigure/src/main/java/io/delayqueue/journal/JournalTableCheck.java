@@ -66,7 +66,8 @@ enum JournalTableCheck {
 
     /**
      * Returns the columns of another version that must be written. Finds none if the
-     * table is not in the first schema of the connection.
+     * table is not in the first schema of the connection, whose name is a pattern for the
+     * driver.
      * @param name the name of the table
      */
     List<String> foreignColumns(DatabaseMetaData database, String name) throws SQLException {
@@ -75,18 +76,24 @@ enum JournalTableCheck {
         known.add(this.key);
         List<String> foreign = new ArrayList<>();
         Connection connection = database.getConnection();
-        try (ResultSet column = database.getColumns(connection.getCatalog(), connection.getSchema(), stored, null)) {
+        String schema = connection.getSchema();
+        try (ResultSet column = database.getColumns(connection.getCatalog(), schema, stored, null)) {
             while (column.next()) {
                 String columnName = column.getString("COLUMN_NAME").toLowerCase(Locale.ROOT);
-                if (column.getString("TABLE_NAME").equals(stored) && !known.contains(columnName)
-                        && column.getInt("NULLABLE") == DatabaseMetaData.columnNoNulls
-                        && column.getString("COLUMN_DEF") == null
-                        && "NO".equals(column.getString("IS_AUTOINCREMENT"))) {
+                if (column.getString("TABLE_NAME").equals(stored)
+                        && (schema == null || schema.equals(column.getString("TABLE_SCHEM")))
+                        && !known.contains(columnName) && isRequired(column)) {
                     foreign.add(columnName);
                 }
             }
         }
         return foreign;
+    }
+
+    private static boolean isRequired(ResultSet column) throws SQLException {
+        return column.getInt("NULLABLE") == DatabaseMetaData.columnNoNulls && column.getString("COLUMN_DEF") == null
+                && "NO".equals(column.getString("IS_AUTOINCREMENT"))
+                && !"YES".equals(column.getString("IS_GENERATEDCOLUMN"));
     }
 
     /** Returns the rights, as a user reads them. */

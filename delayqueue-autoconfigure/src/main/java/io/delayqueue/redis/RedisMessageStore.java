@@ -125,21 +125,17 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     /**
-     * The limit is that of both calls, if the first finds a held id. A generated id is
-     * held only if an earlier attempt of the call has stored it, before the connection
-     * was lost; a failure of the second call does not undo that.
+     * The limit is that of both calls, if the first finds a held id. That may be held by
+     * an earlier attempt of the call, before the connection was lost; a failure of the
+     * second call does not undo that.
      */
     private CompletableFuture<List<SendResult>> scheduleWithin(PartitionTarget target, List<NewMessage> messages,
             @Nullable Duration limit) {
         long start = System.nanoTime();
         return this.redis.send(limit, target.partition(), ScriptArguments.ofSend(target, messages))
-            .thenCompose((reply) -> {
-                if (reply.isEmpty()) {
-                    boolean stored = messages.stream().anyMatch(NewMessage::unique);
-                    return scheduleEach(target, messages, RedisScriptExecutor.left(limit, start), stored);
-                }
-                return CompletableFuture.completedFuture(toResults(target, messages, reply));
-            });
+            .thenCompose((reply) -> reply.isEmpty()
+                    ? scheduleEach(target, messages, RedisScriptExecutor.left(limit, start), true)
+                    : CompletableFuture.completedFuture(toResults(target, messages, reply)));
     }
 
     private static boolean arePlain(List<NewMessage> messages) {
@@ -163,11 +159,11 @@ public final class RedisMessageStore implements MessageStore {
     }
 
     private CompletableFuture<List<SendResult>> scheduleEach(PartitionTarget target, List<NewMessage> messages,
-            @Nullable Duration limit, boolean stored) {
+            @Nullable Duration limit, boolean triedBefore) {
         byte[][] arguments = ScriptArguments.ofSchedule(target, messages, false);
         return this.redis.schedule(limit, target.partition(), messages, arguments)
             .exceptionallyCompose(
-                    (failure) -> CompletableFuture.failedFuture(StoreFailures.ofAttempts(stored, failure)))
+                    (failure) -> CompletableFuture.failedFuture(StoreFailures.ofAttempts(triedBefore, failure)))
             .thenApply((reply) -> toResults(target, messages, reply, RedisMessageStore::toResult));
     }
 

@@ -57,6 +57,9 @@ final class SendMerger {
      */
     static final long CALL_NANOS = 60_000;
 
+    /** Calls that are pending at most, as a stalled server is no distant one. */
+    static final int MAX_DISTANT_CALLS = 64;
+
     /** Callers may invent names of queues; beyond this number their sends do not wait. */
     private static final int MAX_PARTITIONS = 10_000;
 
@@ -105,24 +108,31 @@ final class SendMerger {
     private void send(PartitionSends sends) {
         boolean ended = false;
         while (!ended) {
-            Batch batch = new Batch();
+            Batch batch = null;
             try {
-                ended = send(sends, batch);
+                batch = new Batch();
+                ended = call(sends, batch);
             }
             catch (Throwable ex) {
                 // An error, such as an exhausted stack: the call must not count as
                 // pending for ever, nor leave senders without an answer.
                 ended = true;
-                List<Member> unsent = sends.abort(batch);
-                fail(batch.members, "The call failed", Effect.UNKNOWN, ex);
-                fail(unsent, "An earlier call failed, so this one was not sent; nothing was stored", Effect.NONE, ex);
+                abort(sends, batch, ex);
             }
             finally {
                 // After the call, as callbacks of applications may block.
-                if (!batch.late.isEmpty()) {
+                if (batch != null && !batch.late.isEmpty()) {
                     failLate(batch.late);
                 }
             }
+        }
+    }
+
+    private void abort(PartitionSends sends, @Nullable Batch batch, Throwable cause) {
+        List<Member> unsent = sends.abort(batch);
+        fail(unsent, "An earlier call failed, so this one was not sent; nothing was stored", Effect.NONE, cause);
+        if (batch != null) {
+            fail(batch.members, "The call failed", Effect.UNKNOWN, cause);
         }
     }
 
@@ -131,7 +141,7 @@ final class SendMerger {
      * @return whether it is pending, or no message waits; otherwise it was answered at
      * once, and another one is to follow: in a loop, as it would exhaust the stack
      */
-    private boolean send(PartitionSends sends, Batch batch) {
+    private boolean call(PartitionSends sends, Batch batch) {
         sends.take(batch, (member) -> left(member) < this.limit.toNanos() / LEAST_PART);
         List<Member> members = batch.members;
         if (members.isEmpty()) {
@@ -336,14 +346,21 @@ final class SendMerger {
          * send those; returns whether it has ended.
          */
         synchronized boolean retire(Batch batch) {
-            batch.ended = this.waiting.isEmpty() || this.calls > most();
-            this.calls -= batch.ended ? 1 : 0;
+            if (!batch.ended && (this.waiting.isEmpty() || this.calls > most())) {
+                batch.ended = true;
+                this.calls--;
+            }
             return batch.ended;
         }
 
         /** Ends a call; returns all that wait if no answer of another one sends them. */
-        synchronized List<Member> abort(Batch batch) {
-            this.calls -= batch.ended ? 0 : 1;
+        synchronized List<Member> abort(@Nullable Batch batch) {
+            if (batch == null || !batch.ended) {
+                this.calls--;
+            }
+            if (batch != null) {
+                batch.ended = true;
+            }
             if (this.calls > 0) {
                 return List.of();
             }
@@ -355,7 +372,8 @@ final class SendMerger {
 
         private int most() {
             boolean full = this.waiting.size() >= MessageStore.BATCH_LIMIT || this.waitingBytes >= MAX_BYTES;
-            return (int) Math.max(full ? MAX_CALLS : this.mostCalls, this.roundTrip / CALL_NANOS);
+            long distant = Math.min(this.roundTrip / CALL_NANOS, MAX_DISTANT_CALLS);
+            return (int) Math.max(full ? MAX_CALLS : this.mostCalls, distant);
         }
 
         /**

@@ -182,7 +182,11 @@ public class DocumentationExamplesTests {
 
     @Test
     void yamlCanBeBound() {
-        List<Block> blocks = DocumentationBlocks.in("yaml");
+        // JournalMigrationTests runs the change set of Liquibase.
+        List<Block> blocks = DocumentationBlocks.in("yaml")
+            .stream()
+            .filter((block) -> !block.code().startsWith("databaseChangeLog:"))
+            .toList();
         assertThat(blocks).hasSizeGreaterThan(9).allSatisfy((block) -> {
             Map<String, Object> properties = new TreeMap<>();
             block.properties().forEach((name, value) -> properties.put((String) name, value));

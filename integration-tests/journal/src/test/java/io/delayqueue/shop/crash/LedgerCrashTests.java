@@ -122,7 +122,8 @@ class LedgerCrashTests {
      * most those in flight: four that handlers have, and a batch of acknowledgements.
      */
     private void assertRepeatedByKillsOnly(List<Kill> kills) throws IOException {
-        Map<Long, Integer> killedAt = kills.stream().collect(Collectors.toMap(Kill::process, Kill::handledBefore));
+        Map<Long, Integer> killedAt = kills.stream()
+            .collect(Collectors.toMap(Kill::process, Kill::handledBefore, Math::min));
         Map<String, Long> lastProcesses = new HashMap<>();
         Map<String, Set<Long>> processes = new HashMap<>();
         Map<Long, Set<String>> repeated = new HashMap<>();

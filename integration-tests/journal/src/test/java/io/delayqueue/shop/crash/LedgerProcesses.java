@@ -181,7 +181,7 @@ final class LedgerProcesses {
             case BEFORE_CHECK, AFTER_CHECK, AFTER_CANCELS, AFTER_RESTORE, AFTER_DEAD_LETTERS ->
                 throw new IllegalArgumentException("Only processes that are suspended reach " + point);
         };
-        return ChildJvm.start("192m", this.application, properties("delayqueue.listener.lease=5s",
+        return ChildJvm.start("192m", this.application, properties("delayqueue.listener.lease=20s",
                 "crash.point=" + point, "crash.after=" + ThreadLocalRandom.current().nextInt(often)));
     }
 
