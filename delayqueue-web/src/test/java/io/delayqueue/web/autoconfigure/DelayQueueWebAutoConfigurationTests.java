@@ -223,7 +223,7 @@ class DelayQueueWebAutoConfigurationTests {
                     AutoConfigurations.of(DelayQueueAutoConfiguration.class, DelayQueueWebAutoConfiguration.class))
             .withPropertyValues("delayqueue.store=memory", ENABLED)
             .run((context) -> assertThat(context).hasNotFailed().doesNotHaveBean(HttpApi.class));
-        assertThat(output).contains("stays off: it needs a servlet application");
+        assertThat(output).contains("are disabled: they need a servlet application");
     }
 
     @Test
