@@ -152,6 +152,17 @@ class SendMergerTests {
         assertThat(pending()).as("after fast answers").isEqualTo(SendMerger.MAX_CALLS);
     }
 
+    /** Or a server that stalls would get each message by a call of its own. */
+    @Test
+    void aServerThatStallsHasNotManyMoreCalls() {
+        send(0, 1);
+        this.nanos.addAndGet(Duration.ofSeconds(5).toNanos());
+        answerAll();
+        send(1, 100);
+
+        assertThat(pending()).isEqualTo(SendMerger.MAX_DISTANT_CALLS);
+    }
+
     @Test
     void theRoundTripGrowsWithCallsThatAreAlone() {
         for (int i = 0; i < 200; i++) {

@@ -60,12 +60,12 @@ class JournalInitializationTests {
         return "delayqueue.journal.jdbc.schema=" + this.scripts.toUri() + "shop-@@platform@@.sql";
     }
 
-    private static void assertHandles(ShopApplication shop) {
+    static void assertHandles(ShopApplication shop) {
         shop.queue().send(ORDERS, "1");
         await().untilAsserted(() -> assertThat(shop.shop().handled).containsExactly("1"));
     }
 
-    private static long rows(ShopApplication shop, String table) {
+    static long rows(ShopApplication shop, String table) {
         return shop.jdbc().sql("SELECT COUNT(*) FROM " + table).query(Long.class).single();
     }
 

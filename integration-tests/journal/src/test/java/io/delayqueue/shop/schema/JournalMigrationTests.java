@@ -28,7 +28,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.jdbc.BadSqlGrammarException;
 
-import static io.delayqueue.shop.Shop.ORDERS;
+import static io.delayqueue.shop.schema.JournalInitializationTests.assertHandles;
+import static io.delayqueue.shop.schema.JournalInitializationTests.rows;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -92,15 +93,6 @@ class JournalMigrationTests {
         }
     }
 
-    private static void assertHandles(ShopApplication shop) {
-        shop.queue().send(ORDERS, "1");
-        await().untilAsserted(() -> assertThat(shop.shop().handled).containsExactly("1"));
-    }
-
-    private static long count(ShopApplication shop, String rows) {
-        return shop.jdbc().sql("SELECT COUNT(*) FROM " + rows).query(Long.class).single();
-    }
-
     @EachDatabase
     void flywayCreatesTheTablesFromACopyOfTheScript(ShopDatabase database) throws IOException {
         String url = database.url();
@@ -109,7 +101,7 @@ class JournalMigrationTests {
         try (ShopApplication shop = start(() -> ShopApplication.start(this.redis, url, NEVER, FLYWAY))) {
             assertHandles(shop);
             await().untilAsserted(() -> assertThat(shop.rows()).isZero());
-            await().untilAsserted(() -> assertThat(count(shop, "delayqueue_history")).isEqualTo(3));
+            await().untilAsserted(() -> assertThat(rows(shop, "delayqueue_history")).isEqualTo(3));
         }
         try (ShopApplication shop = start(() -> ShopApplication.start(this.redis, url, NEVER, FLYWAY))) {
             assertThat(shop.context().getBean(Flyway.class).info().applied()).hasSize(1);
@@ -128,10 +120,10 @@ class JournalMigrationTests {
         try (ShopApplication shop = start(() -> ShopApplication.start(this.redis, url, NEVER, LIQUIBASE))) {
             assertHandles(shop);
             await().untilAsserted(() -> assertThat(shop.rows()).isZero());
-            await().untilAsserted(() -> assertThat(count(shop, "delayqueue_history")).isEqualTo(3));
+            await().untilAsserted(() -> assertThat(rows(shop, "delayqueue_history")).isEqualTo(3));
         }
         try (ShopApplication shop = start(() -> ShopApplication.start(this.redis, url, NEVER, LIQUIBASE))) {
-            assertThat(count(shop, "DATABASECHANGELOG WHERE EXECTYPE = 'EXECUTED'")).isOne();
+            assertThat(rows(shop, "DATABASECHANGELOG WHERE EXECTYPE = 'EXECUTED'")).isOne();
             assertHandles(shop);
         }
     }
@@ -154,7 +146,7 @@ class JournalMigrationTests {
         try (ShopApplication shop = start(() -> ShopApplication.start(this.redis, ShopDatabase.H2.url(), NEVER, FLYWAY,
                 "delayqueue.journal.jdbc.table-prefix=shop_timer_"))) {
             assertHandles(shop);
-            await().untilAsserted(() -> assertThat(count(shop, "shop_timer_history")).isEqualTo(3));
+            await().untilAsserted(() -> assertThat(rows(shop, "shop_timer_history")).isEqualTo(3));
             assertThatThrownBy(shop::rows).isInstanceOf(BadSqlGrammarException.class);
         }
     }
