@@ -3,10 +3,19 @@ package io.delayqueue.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
@@ -421,6 +430,63 @@ class SendMergerTests {
         this.sent.forEach(Sent::answered);
 
         assertThat(all).allMatch(CompletableFuture::isDone);
+    }
+
+    /**
+     * Whichever thread sends and answers: no message is lost, sent twice, or mistaken for
+     * another one, and no call remains pending.
+     */
+    @Test
+    void threadsThatSendAtTheSameTimeGetTheirOwnResults() throws Exception {
+        int threads = 8;
+        int each = 2000;
+        Queue<String> stored = new ConcurrentLinkedQueue<>();
+        AtomicInteger pending = new AtomicInteger();
+        AtomicInteger mostPending = new AtomicInteger();
+        ExecutorService server = Executors.newFixedThreadPool(2);
+        ExecutorService senders = Executors.newFixedThreadPool(threads);
+        SendMerger merger = new SendMerger((target, messages, limit) -> {
+            mostPending.accumulateAndGet(pending.incrementAndGet(), Math::max);
+            List<String> ids = messages.stream().map(NewMessage::id).toList();
+            return CompletableFuture.supplyAsync(() -> {
+                stored.addAll(ids);
+                pending.decrementAndGet();
+                return ids.stream().map(SendMergerTests::result).toList();
+            }, server);
+        }, LIMIT, this.nanos::get);
+        try {
+            List<Future<Integer>> counts = senders.invokeAll(IntStream.range(0, threads)
+                .<Callable<Integer>>mapToObj((thread) -> () -> sendInTurn(merger, thread + "-", each))
+                .toList());
+            for (Future<Integer> count : counts) {
+                assertThat(count.get()).isEqualTo(each);
+            }
+        }
+        finally {
+            senders.shutdownNow();
+            server.shutdown();
+        }
+
+        assertThat(stored).hasSize(threads * each).doesNotHaveDuplicates();
+        assertThat(mostPending).hasValueLessThanOrEqualTo(SendMerger.MAX_CALLS);
+    }
+
+    /**
+     * Sends by one thread, with three sends pending; returns the number of own results.
+     */
+    private static int sendInTurn(SendMerger merger, String prefix, int count) {
+        Deque<CompletableFuture<List<SendResult>>> sends = new ArrayDeque<>();
+        int own = 0;
+        for (int i = 0; i < count + 3; i++) {
+            if (i < count) {
+                sends.add(merger.schedule(TARGET, message(prefix + i, true)));
+            }
+            if (i >= 3) {
+                SendResult result = sends.remove().orTimeout(60, TimeUnit.SECONDS).join().get(0);
+                own += result.id().equals(prefix + (i - 3)) ? 1 : 0;
+            }
+        }
+        return own;
     }
 
 }
