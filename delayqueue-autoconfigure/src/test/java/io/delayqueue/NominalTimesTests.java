@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
-import java.time.LocalTime;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
@@ -33,7 +32,7 @@ class NominalTimesTests {
 
     private static final LocalDateTime START = LocalDateTime.of(2016, 1, 1, 0, 0);
 
-    private static final LocalDateTime END = START.plusYears(10);
+    private static final LocalDateTime END = START.plusYears(5);
 
     /** All have times that are multiples of five minutes. */
     private static final Map<String, Predicate<LocalDateTime>> EXPRESSIONS = Map.of("0 30 2 * * *", at(2, 30),
@@ -45,7 +44,7 @@ class NominalTimesTests {
             "0 0 2 L * *", (time) -> at(2, 0).test(time) && time.getMonth() != time.plusDays(1).getMonth());
 
     private static Predicate<LocalDateTime> at(int hour, int minute) {
-        return (time) -> time.toLocalTime().equals(LocalTime.of(hour, minute));
+        return (time) -> time.getHour() == hour && time.getMinute() == minute;
     }
 
     /** Their clocks change by an hour, by half an hour, and at midnight. */
@@ -69,7 +68,7 @@ class NominalTimesTests {
     @ParameterizedTest
     @MethodSource("zonesAndExpressions")
     @Tag("long")
-    void areTheInstantsOfAllMatchingLocalTimesOverTenYears(String zone, String cron) {
+    void areTheInstantsOfAllMatchingLocalTimesOverFiveYears(String zone, String cron) {
         ZoneId id = ZoneId.of(zone);
         TreeSet<Instant> expected = new TreeSet<>();
         for (LocalDateTime time = START.minusDays(1); time.isBefore(END.plusDays(1)); time = time.plusMinutes(5)) {
