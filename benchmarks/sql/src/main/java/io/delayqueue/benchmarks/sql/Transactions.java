@@ -11,14 +11,17 @@ import java.util.function.Consumer;
 import io.delayqueue.benchmarks.contender.Setup;
 import io.delayqueue.benchmarks.contender.Work;
 
+import org.springframework.core.Ordered;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Sends each message in a transaction of its own, and gives it the time immediately
- * before the commit as its due time; so lateness is the time from the commit to the
- * handler. Thread-safe.
+ * Sends each message in a transaction of its own, and gives it the time at which the
+ * commit returns as its due time; so lateness is the time from the commit to the handler.
+ * Thread-safe.
  */
 public final class Transactions {
 
@@ -53,13 +56,15 @@ public final class Transactions {
     /** Sends a message by a call, and commits. */
     public void commit(Work work, Runnable send) {
         this.transaction.executeWithoutResult((status) -> {
+            TransactionSynchronizationManager.registerSynchronization(new CommitTime(work.number()));
             send.run();
-            Instant now = Instant.now();
-            this.commits.put(work.number(), ChronoUnit.MICROS.between(Instant.EPOCH, now));
         });
     }
 
-    /** Calls the handler with a message whose due time is that of its commit. */
+    /**
+     * Calls the handler with a message whose due time is that of its commit. A contender
+     * that polls may have found the row before the commit returned.
+     */
     public void handle(Work work, Consumer<Work> handler) {
         Long commit = this.commits.remove(work.number());
         handler.accept(new Work(work.number(), (commit != null) ? commit : work.dueMicros(), work.text()));
@@ -76,6 +81,38 @@ public final class Transactions {
             LockSupport.parkNanos(CHECK_NANOS);
         }
         return empty;
+    }
+
+    /**
+     * Records when the commit of a message returned, before the callbacks of contenders.
+     */
+    private final class CommitTime implements TransactionSynchronization {
+
+        private final long number;
+
+        CommitTime(long number) {
+            this.number = number;
+        }
+
+        @Override
+        public int getOrder() {
+            return Ordered.HIGHEST_PRECEDENCE;
+        }
+
+        @Override
+        public void beforeCommit(boolean readOnly) {
+            Transactions.this.commits.put(this.number, micros(Instant.now()));
+        }
+
+        @Override
+        public void afterCommit() {
+            Transactions.this.commits.computeIfPresent(this.number, (number, before) -> micros(Instant.now()));
+        }
+
+        private static long micros(Instant time) {
+            return ChronoUnit.MICROS.between(Instant.EPOCH, time);
+        }
+
     }
 
 }

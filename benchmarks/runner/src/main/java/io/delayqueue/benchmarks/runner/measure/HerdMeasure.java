@@ -40,20 +40,23 @@ final class HerdMeasure implements Measure {
                 queues, which only DelayQueue is measured with (the others would need 10,000 to 160,000 threads). The rate is from the \
                 due time to the last acknowledgement. The time of scripts is that of EVALSHA or EVAL by Redis' own statistics, over \
                 all scripts. Redisson accepts delays and no due times, so each of its messages may be due a millisecond before or \
-                after the others.""";
+                after the others. Rqueue has fewer messages, as it needs minutes for them.""";
     }
 
     @Override
     public List<Variant> variants(Mode mode) {
-        return List.of(Variant.LIMIT, Variant.LIMIT_LEASED, Variant.OURS, Variant.REDISSON_TUNED);
+        return (mode != Mode.FULL) ? List.of(Variant.LIMIT, Variant.LIMIT_LEASED, Variant.OURS, Variant.REDISSON_TUNED)
+                : List.of(Variant.LIMIT, Variant.LIMIT_LEASED, Variant.OURS, Variant.REDISSON_TUNED, Variant.RQUEUE,
+                        Variant.RQUEUE_TUNED);
     }
 
     @Override
     public void measure(Round round) {
-        int messages = round.mode().pick(500, 20_000, 100_000);
+        int messages = messages(round);
         try (Stage stage = round.open("handlers=16")) {
             trackScripts(stage.redis().link());
-            DrainMeasure.drain(stage, messages, 100); // to warm up
+            int part = round.variant().isRqueue() ? 50 : messages;
+            round.warmUp(stage, () -> DrainMeasure.drain(stage, part, 100));
             cell(round, stage, messages, "in one queue");
         }
         if (round.variant().isOurs()) {
@@ -63,6 +66,14 @@ final class HerdMeasure implements Measure {
                 cell(round, stage, queues, "in as many queues");
             }
         }
+    }
+
+    /** Returns fewer for Rqueue, which handles some hundred a second. */
+    private static int messages(Round round) {
+        if (round.variant().isRqueue()) {
+            return round.variant().equals(Variant.RQUEUE) ? 1000 : 10_000;
+        }
+        return round.mode().pick(500, 20_000, 100_000);
     }
 
     /** Only Redis 7 can. */

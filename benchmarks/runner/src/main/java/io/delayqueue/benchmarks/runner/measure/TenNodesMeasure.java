@@ -39,7 +39,7 @@ final class TenNodesMeasure implements Measure {
     @Override
     public List<Variant> variants(Mode mode) {
         return (mode != Mode.FULL) ? List.of(Variant.OURS)
-                : List.of(Variant.OURS, Variant.REDISSON, Variant.REDISSON_TUNED);
+                : List.of(Variant.OURS, Variant.REDISSON, Variant.REDISSON_TUNED, Variant.RQUEUE, Variant.RQUEUE_TUNED);
     }
 
     @Override
