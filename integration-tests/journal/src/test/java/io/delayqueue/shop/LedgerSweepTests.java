@@ -6,9 +6,11 @@ import java.util.stream.IntStream;
 
 import ch.qos.logback.classic.Level;
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.StoredMessage;
 import io.delayqueue.fixtures.LogCapture;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.journal.RestorePlan;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -16,6 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import static io.delayqueue.shop.Shop.ORDERS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -98,6 +101,25 @@ class LedgerSweepTests {
             long interval = Duration.ofMinutes(2).toMillis() << doublings;
             assertThat(next() - System.currentTimeMillis()).isBetween(interval / 4 * 3, interval);
         }
+    }
+
+    /**
+     * P2: Redis may have a later due time because the database has lost a reschedule. An
+     * operator decides that it is Redis that has lost one.
+     */
+    @EachDatabase
+    void aMessageThatIsDueLaterInRedisIsMovedOnlyOnDemand(ShopDatabase database) {
+        this.shop = ShopApplication.start(redis, database.url());
+        this.shop.queue().send(ORDERS, "1", "waits", LATER);
+        await().untilAsserted(() -> assertThat(accepted()).isOne());
+        StoredMessage waiting = this.shop.queue().find(ORDERS, "1").orElseThrow();
+
+        this.shop.makeOverdue();
+        await().untilAsserted(() -> assertThat(this.shop.swept()).isPositive());
+        assertThat(this.shop.queue().find(ORDERS, "1")).contains(waiting);
+
+        this.shop.journal().restore(RestorePlan.all());
+        await().untilAsserted(() -> assertThat(this.shop.shop().handled).containsExactly("waits"));
     }
 
     private long next() {
