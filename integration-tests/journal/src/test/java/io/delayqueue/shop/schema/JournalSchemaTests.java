@@ -21,8 +21,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.core.io.ClassPathResource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 
 import static io.delayqueue.shop.Shop.ORDERS;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -57,7 +60,8 @@ class JournalSchemaTests {
 
     private static String withTables(String... statements) {
         String url = ShopDatabase.POSTGRESQL.url();
-        ShopApplication.start(redis, url).close();
+        new ResourceDatabasePopulator(new ClassPathResource("io/delayqueue/journal/schema-postgresql.sql"))
+            .execute(new DriverManagerDataSource(url));
         execute(url, statements);
         return url;
     }
