@@ -1,7 +1,6 @@
 package io.delayqueue.shop.crash;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Executors;
@@ -12,7 +11,6 @@ import java.util.concurrent.TimeUnit;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.OnDuplicate;
-import io.delayqueue.StoredMessage;
 import io.delayqueue.template.DelayQueueTemplate;
 
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -129,14 +127,6 @@ class LedgerBank {
             .list();
         commit(() -> ids.forEach((id) -> this.queue.reschedule(PAYMENTS, id, Duration.ZERO)));
         return ids.size();
-    }
-
-    /** Returns whether Redis has a message that is due much later. */
-    boolean isHeld(String id) {
-        return this.queue.find(PAYMENTS, id)
-            .map(StoredMessage::dueAt)
-            .filter((due) -> due.isAfter(Instant.now().plus(LATER.dividedBy(2))))
-            .isPresent();
     }
 
     private void commit(Runnable work) {
