@@ -52,7 +52,7 @@ final class JournalMeasure implements Measure {
         return """
                 16 threads send messages of 100 bytes without a delay, each in a transaction of its own, while 16 handlers that do \
                 nothing run. The clock stops when the last one is handled and acknowledged, and its row is gone. *4/s* are sends at \
-                that rate, which the defaults of Namastack sustain; the times are those from the return of the commit to the handler's first line. `sql` is the limit of a journal: an \
+                that rate, which the defaults of Namastack sustain; the times are those from the return of the commit to the handler's first line (at 870763b3: from immediately before the commit). `sql` is the limit of a journal: an \
                 INSERT for each message in its transaction, and DELETEs by key, up to 100 in a transaction, by one thread, without \
                 Redis. `delayqueue-off` sends after the commit; \
                 `delayqueue-ledger-alone` records no history of messages, `delayqueue-ledger` does, by default. Namastack Outbox is 1.6.0, with rows that are deleted; \
