@@ -1,6 +1,5 @@
 package io.delayqueue.journal;
 
-import java.sql.DatabaseMetaData;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -337,7 +336,7 @@ public final class JournalDatabase {
     JournalDialect dialect() {
         JournalDialect known = this.dialect;
         if (known == null) {
-            known = JournalDialect.of(metaData(DatabaseMetaData::getDatabaseProductName));
+            known = metaData(JournalDialect::of);
             this.dialect = known;
         }
         return known;

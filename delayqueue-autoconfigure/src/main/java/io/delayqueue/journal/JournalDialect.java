@@ -1,5 +1,10 @@
 package io.delayqueue.journal;
 
+import java.sql.Connection;
+import java.sql.DatabaseMetaData;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.Arrays;
 import java.util.Locale;
 
@@ -17,8 +22,15 @@ import org.springframework.jdbc.core.JdbcTemplate;
  */
 enum JournalDialect {
 
-    /** H2 has only the time of the transaction, and so takes that of this process. */
+    /**
+     * Its functions return the time of the transaction. It runs in this process, whose
+     * time is that of the database.
+     */
     H2("CAST(:now AS BIGINT)", null),
+
+    /** H2 in another process. The view of sessions has the start of the statement. */
+    H2_SERVER("(SELECT CAST(FLOOR(EXTRACT(EPOCH FROM EXECUTING_STATEMENT_START) * 1000) AS BIGINT) "
+            + "FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID())", null),
 
     /**
      * Its driver caches plans, also those that were made while a table was empty. They
@@ -63,13 +75,25 @@ enum JournalDialect {
         return System.currentTimeMillis();
     }
 
-    /** Returns the dialect of a database by the product name of its JDBC metadata. */
-    static JournalDialect of(String product) {
-        return Arrays.stream(values())
+    /**
+     * Returns the dialect of a database by its JDBC metadata and, for H2, its session.
+     */
+    static JournalDialect of(DatabaseMetaData database) throws SQLException {
+        String product = database.getDatabaseProductName();
+        JournalDialect found = Arrays.stream(values())
             .filter((dialect) -> product.toUpperCase(Locale.ROOT).startsWith(dialect.name()))
             .findFirst()
             .orElseThrow(() -> new IllegalStateException(
                     "The journal supports H2, PostgreSQL, MySQL and MariaDB, but the database is " + product));
+        return (found == H2 && runsInAnotherProcess(database.getConnection())) ? H2_SERVER : found;
+    }
+
+    private static boolean runsInAnotherProcess(Connection h2) throws SQLException {
+        try (Statement statement = h2.createStatement();
+                ResultSet row = statement
+                    .executeQuery("SELECT SERVER FROM INFORMATION_SCHEMA.SESSIONS WHERE SESSION_ID = SESSION_ID()")) {
+            return row.next() && row.getString(1) != null;
+        }
     }
 
 }

@@ -55,7 +55,7 @@ class PrometheusTests {
         MonitoringDocsTests.withMeters((registry, events) -> {
             try (Metrics metrics = new Metrics(registry);
                     Prometheus prometheus = Prometheus.start(executable, directory, metrics.port())) {
-                await().until(() -> prometheus.query("count_over_time(up[1m]) > 1").size() == 1);
+                await().until(() -> prometheus.query("sum_over_time(up[1m]) > 1").size() == 1);
                 record(events);
                 await().untilAsserted(() -> assertThat(prometheus.query("increase(delayqueue_dead_lettered_total[1m])"))
                     .isNotEmpty());

@@ -28,8 +28,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * Tests delays in a ledger of nodes whose clocks are an hour ahead of those of Redis and
- * of the database, and an hour behind them. Skipped where faketime is not installed. Not
- * for H2, which has no clock of its own: the documentation names this exception.
+ * of the database, and an hour behind them. Skipped where faketime is not installed.
  */
 @Tag("server")
 @Tag("matrix")
@@ -44,7 +43,6 @@ class NodeClockTests {
     static Stream<Arguments> databasesAndOffsets() {
         return EachDatabase.Databases.ofThisRun()
             .map((database) -> database.get()[0])
-            .filter((database) -> database != ShopDatabase.H2)
             .flatMap((database) -> Stream.of(1, -1).map((hours) -> Arguments.of(database, hours)));
     }
 
