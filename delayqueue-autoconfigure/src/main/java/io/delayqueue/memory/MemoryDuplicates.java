@@ -3,6 +3,7 @@ package io.delayqueue.memory;
 import java.util.HashMap;
 import java.util.Map;
 
+import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
 import io.delayqueue.store.NewMessage;
 
@@ -47,6 +48,17 @@ final class MemoryDuplicates {
     void begin(MemoryMessage message, long now) {
         if (message.window != MemoryMessage.NONE && !message.cancelled) {
             this.ends.put(message.id, Micros.ceilToMillis(now) + message.window);
+        }
+    }
+
+    /**
+     * Ends the window that began with a dead letter. One that ends too late for that is
+     * of a later message of the id.
+     */
+    void end(String id, long deadLetteredMillis) {
+        Long end = this.ends.get(id);
+        if (end != null && end <= deadLetteredMillis + 1 + MessageLimits.MAX_DUPLICATE_WINDOW.toMillis()) {
+            end(id);
         }
     }
 

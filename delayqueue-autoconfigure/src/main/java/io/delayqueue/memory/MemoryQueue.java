@@ -360,11 +360,11 @@ final class MemoryQueue {
     }
 
     boolean purge(String deadLetterId) {
-        boolean purged = removeDeadLetter(deadLetterId);
-        if (purged) {
-            this.duplicates.end(Lease.idOf(deadLetterId));
+        MemoryDeadLetter deadLetter = this.dead.get(deadLetterId);
+        if (deadLetter != null) {
+            this.duplicates.end(Lease.idOf(deadLetterId), deadLetter.deadLetteredMillis());
         }
-        return purged;
+        return removeDeadLetter(deadLetterId);
     }
 
     /** Removes a dead letter, and leaves the duplicate window of its id. */

@@ -32,9 +32,11 @@ local leased = expire_lease_if_over(id, now)
 -- After that, as the successor has another revision than the message that it follows.
 if ARGV[4] and tonumber(redis.call('HGET', REVISIONS, id) or 0) > tonumber(ARGV[4]) then return { 0, 2 } end
 if leased then
+  -- prelude
   if has_later_successor(id, ARGV[4]) then return { 0, 1 } end
   check_removals()
   record_successor_end(id)
+  if window_of(id) then redis.call('HDEL', REVISIONS, id) end
   redis.call('HSET', SUCCESSORS, id, 'C')
   return { 0, 1 }
 end

@@ -17,6 +17,20 @@ local function trim_windows(now)
   if ended[1] then redis.call('ZREM', DUPLICATES, unpack(ended)) end
 end
 
+local LONGEST_WINDOW = 604800000 -- ms
+
+-- Returns the ids whose windows began with these dead letters. A window that ends too late for that
+-- is of a later message of the id.
+local function ids_of_windows(dead_letters)
+  local ids = {}
+  for _, dead_letter in ipairs(dead_letters) do
+    local id = string.match(dead_letter, '^(.*)~') or dead_letter
+    local dead_at, ends = redis.call('ZSCORE', DEAD_ORDER, dead_letter), redis.call('ZSCORE', DUPLICATES, id)
+    if dead_at and ends and tonumber(ends) <= tonumber(dead_at) + 1 + LONGEST_WINDOW then ids[#ids + 1] = id end
+  end
+  return ids
+end
+
 -- Begins the window of an id. The key expires with its last id: a user without that right
 -- leaves it to trim_windows.
 local function start_window(id, window, now)

@@ -2,7 +2,8 @@
 --
 --   DEAD -> gone
 --
--- In a call that takes the key `duplicates`, the duplicate windows of their ids end.
+-- In a call that takes the key `duplicates`, the duplicate windows of their ids end, except those
+-- that are known to be of later messages.
 --
 -- KEYS     all of prelude.lua; used: dead-order, dead-letters, changes, journal
 --
@@ -22,12 +23,13 @@ if not ARGV[3] then
   dead_letters = redis.call('ZRANGE', DEAD_ORDER, '-inf', before, 'BYSCORE', 'LIMIT', 0, tonumber(ARGV[2]))
 end
 if #dead_letters == 0 then return { 0 } end
+local ids
+if DUPLICATES then
+  -- prelude
+  ids = ids_of_windows(dead_letters)
+end
 redis.call('ZREM', DEAD_ORDER, PROBE) -- a missing right must not leave half a dead letter
 record_removals(dead_letters)
 redis.call('HDEL', DEAD_LETTERS, unpack(dead_letters))
-if DUPLICATES then
-  local ids = {}
-  for i, dead_letter in ipairs(dead_letters) do ids[i] = string.match(dead_letter, '^(.*)~') or dead_letter end
-  redis.call('ZREM', DUPLICATES, unpack(ids))
-end
+if ids and ids[1] then redis.call('ZREM', DUPLICATES, unpack(ids)) end
 return { redis.call('ZREM', DEAD_ORDER, unpack(dead_letters)) }

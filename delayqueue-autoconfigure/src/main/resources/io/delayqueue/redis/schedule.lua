@@ -97,16 +97,12 @@ local function becomes_successor(id, mode)
   return length == 1 or length == 0 and string.sub(mode, 1, 4) ~= 'KEEP'
 end
 
-if DUPLICATES then
-  -- prelude
-  trim_windows(now)
-end
-
 local grouped
 for i = 1, #ids do
   local at = FIRST + (i - 1) * FIELDS
   local mode = ARGV[at + 5]
-  if DUPLICATES and not only_held and string.find(mode, ':') and redis.call('ZCARD', DUPLICATES) >= WINDOWS then
+  if DUPLICATES and not only_held and string.find(mode, ':')
+      and redis.call('ZCOUNT', DUPLICATES, '(' .. to_digits(math.floor(now / 1000)), '+inf') >= WINDOWS then
     -- prelude
     if redis.call('HEXISTS', MESSAGES, ids[i]) == 0 and not is_duplicate(ids[i], now) then return { 0, 8, i - 1 } end
   end
@@ -228,6 +224,10 @@ for i, id in ipairs(ids) do
   local outcome, due_there = admit(id, ARGV[at + 1], due, expiry, tonumber(ARGV[at + 4]), ARGV[at + 6], mode,
     ARGV[at + 7], ARGV[at + 8], window)
   reply[2 * i], reply[2 * i + 1] = outcome, due_there
+end
+if DUPLICATES then
+  -- prelude
+  trim_windows(now) -- after all else, as a full Redis accepts any command after a removal
 end
 if earliest then reply[1] = wake_if_earlier(earliest, now) elseif only_held then clear_wake_mark() end
 return reply

@@ -156,6 +156,19 @@ class RedisDuplicateWindowTests {
         }
     }
 
+    @Test
+    void windowsThatHaveEndedDoNotCount() {
+        try (RedisConnection connection = ConnectionFactories.ofFixture(connections)) {
+            connection.openPipeline();
+            for (int i = 0; i < NewMessage.MAX_WINDOWS + 1000; i++) {
+                connection.zSetCommands().zAdd(this.key, 1, ("old-" + i).getBytes(StandardCharsets.UTF_8));
+            }
+            connection.closePipeline();
+
+            assertThat(send("new", WINDOW).outcome()).isEqualTo(SendOutcome.SCHEDULED);
+        }
+    }
+
     /** Otherwise a ledger would take a window for a row. */
     @Test
     void aWindowIsNoRevisionOfAJournal() {

@@ -59,6 +59,9 @@ class FullRedisSendTests {
             queue.send(message("orders", "waits").build());
             queue.send(message("orders", "head").group("g").build());
             queue.send(message("spread", "first").build());
+            // A window that has ended: it may be removed after the message is stored, not
+            // before.
+            redis.commands().zadd("dq:{orders}:duplicates", 1, "old");
             redis.commands().configSet("maxmemory", "1");
             Map<String, String> before = contents(redis);
 
@@ -97,6 +100,7 @@ class FullRedisSendTests {
             messages.add(message(queue, "new").timeToLive(FAR).build());
             messages.add(message(queue, "new").group("g").delay(FAR.multipliedBy(2)).build());
             messages.add(message(queue, "new").group("another").build());
+            messages.add(message(queue, "new").duplicateWindow(FAR).build());
             messages.add(message(queue, "new").onDuplicate(OnDuplicate.REPLACE).build());
         }
         messages.add(message("orders", "leased").build());

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 
 import io.delayqueue.CancelResult;
+import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.SendOutcome;
@@ -266,7 +267,6 @@ public abstract class DuplicateWindowCases extends StoreCases {
         assertThat(this.dq.send(once("second")).outcome()).isEqualTo(SendOutcome.AFTER_CURRENT);
         this.dq.acknowledge(lease);
         assertThat(this.dq.acknowledge(this.dq.claimOne())).isTrue();
-        this.dq.advance(WINDOW);
 
         assertThat(this.dq.send(once("third")).outcome()).isEqualTo(SendOutcome.SCHEDULED);
     }
@@ -303,6 +303,31 @@ public abstract class DuplicateWindowCases extends StoreCases {
         assertThat(this.dq.purge(lease)).isTrue();
 
         assertThat(this.dq.send(once("second")).outcome()).isEqualTo(SendOutcome.SCHEDULED);
+    }
+
+    /** By default dead letters are removed when they are older than any window. */
+    @Test
+    void aPurgeLeavesTheWindowOfALaterMessage() {
+        this.dq.deadLetter(leased());
+        this.dq.advance(Duration.ofDays(29));
+        NewMessage later = keep("later", Duration.ZERO).withDuplicateWindow(MessageLimits.MAX_DUPLICATE_WINDOW);
+        assertThat(this.dq.send(later).outcome()).isEqualTo(SendOutcome.SCHEDULED);
+        assertThat(this.dq.acknowledge(this.dq.claimOne())).isTrue();
+        this.dq.advance(Duration.ofDays(1));
+        assertThat(this.dq.purgeOlderThan(Duration.ofDays(30))).isOne();
+
+        assertThat(this.dq.send(once("second"))).isEqualTo(DEDUPLICATED);
+    }
+
+    @Test
+    void aPurgeOfAnAbsentDeadLetterEndsNoWindow() {
+        Lease lease = leased();
+        this.dq.deadLetter(lease);
+        assertThat(this.dq.redrive(lease)).isEqualTo(RedriveResult.REDRIVEN);
+        assertThat(this.dq.acknowledge(this.dq.claimOne())).isTrue();
+        assertThat(this.dq.purge(lease)).isFalse();
+
+        assertThat(this.dq.send(once("second"))).isEqualTo(DEDUPLICATED);
     }
 
     @Test
