@@ -62,13 +62,13 @@ final class FailureIsolatingEventRecorderFactory implements MessageEventRecorder
             try {
                 notification.accept(one);
             }
-            catch (RuntimeException ex) {
+            catch (Throwable ex) { // an error too must not end what is recorded
                 failed(event, ex);
             }
         }
     }
 
-    private void failed(String event, RuntimeException failure) {
+    private void failed(String event, Throwable failure) {
         if (this.warned.compareAndSet(false, true)) {
             this.log.execute(() -> logger
                 .warn("A listener of the event '{}' failed, so it may not be counted; further failures are logged at "

@@ -271,7 +271,7 @@ class DelayQueueMetricsAutoConfigurationTests {
         MessageEventRecorderFactory broken(@Qualifier("order") List<String> order) {
             return onSend(() -> {
                 order.add("broken");
-                throw new IllegalStateException("broken");
+                throw new NoSuchMethodError("of another version of a library");
             });
         }
 

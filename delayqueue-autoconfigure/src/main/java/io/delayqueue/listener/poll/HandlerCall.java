@@ -31,6 +31,9 @@ final class HandlerCall {
     /** Whether the cancellation ends the handling, rather than only our wait for it. */
     private boolean cancellable;
 
+    /** Whether a stop came after the return, when it was not known how to cancel. */
+    private boolean stopping;
+
     private boolean over;
 
     /** The first reason to end the handler. */
@@ -119,6 +122,7 @@ final class HandlerCall {
                 return true;
             }
             if (this.thread == null && !this.cancellable) {
+                this.stopping = true;
                 return false;
             }
             noteReason(Reason.STOP);
@@ -173,6 +177,9 @@ final class HandlerCall {
         synchronized (this) {
             this.cancellation = cancellation;
             this.cancellable = cancellable;
+            if (cancellable && this.stopping) {
+                noteReason(Reason.STOP);
+            }
             late = this.reason == Reason.TIMEOUT || (cancellable && this.reason != Reason.NONE);
         }
         if (late) {

@@ -186,6 +186,11 @@ final class PartitionClaimer {
         return unavailable.isZero() ? next : Math.max(next, time() + Nanos.of(unavailable));
     }
 
+    /** Returns whether this loop waits for permits behind other loops. */
+    boolean isQueued() {
+        return this.queued;
+    }
+
     private void stopWaiting() {
         if (this.queued) {
             this.queued = false;

@@ -199,6 +199,9 @@ public final class PollLoop {
             if (this.stopped) {
                 return (backoff != null) ? Nanos.shorter(backoff, untilDeadline()) : Duration.ZERO;
             }
+            if (backoff == null && this.pending.isEmpty() && this.claims.isQueued()) {
+                return Duration.ZERO; // a permit may have been offered meanwhile
+            }
             return (backoff != null) ? backoff : untilNext();
         }
         catch (Throwable ex) {
@@ -412,13 +415,15 @@ public final class PollLoop {
             return untilDeadline();
         }
         this.ended = true;
-        this.context.outage().forget(this.binding.partition());
         this.log.close();
         if (this.claims.inFlight() > 0) {
             this.log.outlived(this.claims.inFlight());
             this.leaseRenewer.interruptHandlers();
         }
-        CompletableFuture.allOf(this.released, flush()).whenComplete((done, ex) -> this.end.complete(null));
+        CompletableFuture.allOf(this.released, flush()).whenComplete((done, ex) -> {
+            this.context.outage().forget(this.binding.partition());
+            this.end.complete(null);
+        });
         return null;
     }
 

@@ -353,9 +353,22 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
                     connection.removeListener((RedisConnectionStateListener) this);
                     connection.removeListener((RedisPubSubListener<byte[], byte[]>) this);
                 });
-                LettuceWakeUpConnection.this.lost();
                 LettuceWakeUpConnection.this.failed(failure);
+                if (isUnanswered(failure)) {
+                    reconnectIn(RETRY); // another link would use the same connection
+                }
+                else {
+                    LettuceWakeUpConnection.this.lost();
+                }
             }
+        }
+
+        /**
+         * Returns whether the connection is open, and the server does not answer on it.
+         */
+        private boolean isUnanswered(Throwable failure) {
+            return this.open.isDone() && !this.open.isCompletedExceptionally()
+                    && !(StoreFailures.unwrap(failure) instanceof RedisCommandExecutionException);
         }
 
         @Override

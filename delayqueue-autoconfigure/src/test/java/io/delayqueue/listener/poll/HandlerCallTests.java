@@ -188,6 +188,19 @@ class HandlerCallTests {
         assertThat(cancellations).containsExactly("late");
     }
 
+    /** P12: a subscription or a coroutine does not outlive the stop. */
+    @Test
+    void aStopBetweenTheReturnAndTheStartOfTheWaitCancels() {
+        HandlerCall handler = HandlerCall.start(this.bed.queue(), List.of(), this.bed.context);
+        handler.returned();
+        assertThat(handler.interrupt()).as("can be ended").isFalse();
+        List<String> cancellations = new ArrayList<>();
+        handler.cancelBy(() -> cancellations.add("cancelled"), true);
+
+        assertThat(cancellations).containsExactly("cancelled");
+        assertThat(handler.isStopped()).isTrue();
+    }
+
     /** P12: the application closes the connections to the store after the stop. */
     @Test
     void aStopWaitsUntilTheMessagesOfAHandlerThatHasEndedAreSettled() throws Exception {

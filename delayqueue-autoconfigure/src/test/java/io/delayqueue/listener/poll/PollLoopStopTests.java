@@ -72,6 +72,24 @@ class PollLoopStopTests {
         assertThat(this.bed.store.messages).containsOnlyKeys("b");
     }
 
+    /** The outage of an ended loop would never be over, and hide the next one. */
+    @Test
+    void leavesNoOutageBehind() {
+        PollLoop loop = this.bed.loop();
+        this.bed.store.add("m", Duration.ZERO);
+        loop.runOnce();
+        this.bed.runHandlers();
+        this.bed.store.fail("acknowledge");
+        try (LogCapture log = new LogCapture()) {
+            loop.stop(Duration.ZERO);
+            TestBed.iterations(loop);
+            assertThat(log.lines(Level.WARN)).filteredOn((line) -> line.contains("Cannot acknowledge")).hasSize(1);
+
+            this.bed.context.outage().failed(StoreOutageLog.CLAIM, TestBed.QUEUE, new IllegalStateException());
+            assertThat(log.lines(Level.WARN)).filteredOn((line) -> line.contains("Cannot claim")).hasSize(1);
+        }
+    }
+
     @Test
     void waitsAtAStopForHandlersThatRunAndAcknowledgesThem() {
         CompletableFuture<Void> future = new CompletableFuture<>();

@@ -175,6 +175,41 @@ class SharedHandlersTests {
         assertThat(limiter.reserve(100, this.bed.pollLoopScheduler())).isZero();
     }
 
+    /**
+     * A permit may be offered while acknowledgements are pending, and is not offered
+     * again.
+     */
+    @Test
+    void aLoopThatWaitsForPermitsAsksAgainAfterItsAcknowledgements() {
+        this.bed.handler = (message, delivery) -> (continuations) -> {
+            this.bed.clock.advance(Duration.ofSeconds(1)); // so no message is claimed
+                                                           // ahead
+            this.bed.handled.add(message.lease().id());
+            return null;
+        };
+        HandlerConcurrencyLimiter limiter = new HandlerConcurrencyLimiter(1, this.bed.context.executor(),
+                this.bed.clock);
+        PollLoop loop = new PollLoop(this.bed.queue(), this.bed.context, limiter);
+        limiter.register();
+        this.bed.store.add("first", Duration.ZERO);
+        TestBed.poll(loop);
+        this.bed.runHandlers();
+        int others = limiter.reserve(100, this.bed.pollLoopScheduler());
+        this.bed.store.add("second", Duration.ZERO);
+        CompletableFuture<Void> acknowledged = this.bed.store.stall("acknowledge");
+        loop.runOnce();
+        this.bed.clock.advance(TestBed.LINGER);
+        TestBed.poll(loop);
+        assertThat(this.bed.store.calls).endsWith("acknowledge [first]");
+        limiter.release(others);
+
+        acknowledged.complete(null);
+        TestBed.iterations(loop);
+        this.bed.runHandlers();
+
+        assertThat(this.bed.handled).containsExactly("first", "second");
+    }
+
     @Test
     void aLoopWaitsWhileOthersHaveAllPermits() {
         PollLoopScheduler other = this.bed.pollLoopScheduler();

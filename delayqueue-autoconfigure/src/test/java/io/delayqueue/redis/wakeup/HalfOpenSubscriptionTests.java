@@ -181,6 +181,30 @@ class HalfOpenSubscriptionTests {
         }
     }
 
+    /** The next beat comes after the time limit of the request to subscribe. */
+    @ParameterizedTest
+    @ValueSource(strings = { "RESP3", "RESP2" })
+    void aQueueThatIsAddedWhileTheConnectionIsSilentIsSubscribedOnAnother(String client) throws Exception {
+        RedisConnectionFactory connections = connections(client);
+        try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, "dq", Duration.ofSeconds(30));
+                RedisWakeUps wakeUps = new RedisWakeUps(connections, redis, WakeUpMode.CHANNEL, Duration.ZERO,
+                        Duration.ofMinutes(10))) {
+            wakeUps.listen(QUEUE, (signal) -> this.notified.release());
+            awaitSubscribed(wakeUps, true);
+            this.proxy.swallowSubscriptions();
+
+            Partition added = Partition.first(new QueueName("refunds"));
+            wakeUps.listen(added, (signal) -> {
+            });
+
+            Awaitility.await().atMost(TIMEOUT).until(() -> wakeUps.isSubscribed(added));
+            awaitSubscribed(wakeUps, true);
+        }
+        finally {
+            ((DisposableBean) connections).destroy();
+        }
+    }
+
     private static long subscribedThreads() {
         return Thread.getAllStackTraces()
             .keySet()
