@@ -43,7 +43,8 @@ public interface MessageHistory {
      * Erases an id: cancels its message, deletes its dead letters and its recorded
      * transitions. A message that is being handled ends with its handler, and other
      * processes may still hold transitions that they have not written: erase the id again
-     * after that.
+     * after that. Reads all dead letters of the queue, so the call takes long if there
+     * are many.
      * @param queue the queue
      * @param id the id of the message
      * @return what was erased

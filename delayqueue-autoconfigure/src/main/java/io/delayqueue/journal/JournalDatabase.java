@@ -228,7 +228,9 @@ public final class JournalDatabase {
         JdbcClient client = this.replanning.computeIfAbsent(settings, (key) -> {
             JdbcTemplate template = dialect().replanning(this.dataSource);
             template.setFetchSize(key.fetchSize());
-            template.setQueryTimeout(key.timeoutSeconds());
+            if (dialect().limitsSingleStatements()) {
+                template.setQueryTimeout(key.timeoutSeconds());
+            }
             return JdbcClient.create(template);
         });
         return statement(client, complete);
@@ -239,7 +241,8 @@ public final class JournalDatabase {
      *
      * @param fetchSize the number of rows that are fetched at once; -1 for that of the
      * driver
-     * @param timeoutSeconds the time limit of a statement; -1 for that of the driver
+     * @param timeoutSeconds the time limit of a statement; -1 for that of the driver. H2
+     * has its limit for locks only
      */
     record StatementSettings(int fetchSize, int timeoutSeconds) {
 

@@ -70,6 +70,14 @@ enum JournalDialect {
         return (this == POSTGRESQL) ? new ReplanningJdbcTemplate(dataSource) : new JdbcTemplate(dataSource);
     }
 
+    /**
+     * Returns whether a time limit of a statement ends with it. H2 keeps it for all that
+     * follow on the connection.
+     */
+    boolean limitsSingleStatements() {
+        return this != H2 && this != H2_SERVER;
+    }
+
     /** Returns the value of {@code :now}. */
     static long time() {
         return System.currentTimeMillis();

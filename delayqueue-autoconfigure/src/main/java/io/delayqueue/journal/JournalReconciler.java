@@ -164,20 +164,26 @@ final class JournalReconciler implements SmartLifecycle {
         try {
             while (this.running) {
                 this.status.reconcilerRound();
-                Runnable task = next();
-                if (task != null) {
-                    task.run();
-                }
+                runNext();
             }
-        }
-        catch (InterruptedException ex) {
-            logger.warn("The reconciler of the journal was interrupted, and ends");
         }
         finally {
             this.status.reconcilerStopped();
             this.status.restoring(Set.of());
             this.status.pairs().stop();
             this.status.compared();
+        }
+    }
+
+    private void runNext() {
+        try {
+            Runnable task = next();
+            if (task != null) {
+                task.run();
+            }
+        }
+        catch (InterruptedException ex) {
+            logger.debug("Interrupted by a listener of an event", ex);
         }
     }
 

@@ -214,7 +214,7 @@ final class JournalRestorer implements JournalOperations {
         return switch (cursor.part()) {
             case SOON -> {
                 List<DueRevision> keys = this.table.dueSoon(selection, cursor, limit);
-                yield soon(keys, keys.size() < limit, cursor, begin);
+                yield soon(keys, keys.size() < limit, cursor);
             }
             case LATER -> later(selection, cursor, limit, begin);
             case DEAD_LETTERS -> deadLetters(selection, cursor, begin);
@@ -222,10 +222,12 @@ final class JournalRestorer implements JournalOperations {
     }
 
     /**
-     * Reads the rows of keys.
+     * Reads the rows of keys. The time limit of their offers begins here, as the search
+     * for the keys may take long.
      * @param last whether there are no more keys
      */
-    private RestorePage soon(List<DueRevision> keys, boolean last, RestoreCursor cursor, long begin) {
+    private RestorePage soon(List<DueRevision> keys, boolean last, RestoreCursor cursor) {
+        long begin = System.nanoTime();
         if (keys.isEmpty()) {
             return new RestorePage(List.of(), null, List.of(), begin, last ? cursor.nextPart() : cursor);
         }
@@ -243,8 +245,7 @@ final class JournalRestorer implements JournalOperations {
     private RestorePage later(RestoreSelection selection, RestoreCursor cursor, int limit, long begin) {
         Instant dueBefore = selection.dueBefore();
         boolean none = dueBefore != null && dueBefore.toEpochMilli() <= cursor.horizon();
-        List<JournalRow> rows = none ? List.of()
-                : this.table.accepted(selection, Operation.SEND, cursor.horizon(), cursor, limit);
+        List<JournalRow> rows = none ? List.of() : this.table.acceptedSends(selection, cursor.horizon(), cursor, limit);
         return new RestorePage(rows, null, List.of(), begin,
                 rows.isEmpty() ? cursor.nextPart() : cursor.behind(rows.get(rows.size() - 1)));
     }
@@ -357,15 +358,14 @@ final class JournalRestorer implements JournalOperations {
             if (cursor.part() != RestoreCursor.Part.SOON) {
                 return JournalRestorer.this.read(this.selection, cursor, limit);
             }
-            long begin = System.nanoTime();
             if (this.position == this.keys.size()) {
                 this.keys = JournalRestorer.this.table.dueSoon(this.selection, cursor, KEYS);
                 this.position = 0;
                 this.last = this.keys.size() < KEYS;
             }
             int end = Math.min(this.position + limit, this.keys.size());
-            RestorePage page = soon(this.keys.subList(this.position, end), this.last && end == this.keys.size(), cursor,
-                    begin);
+            RestorePage page = soon(this.keys.subList(this.position, end), this.last && end == this.keys.size(),
+                    cursor);
             RestoreCursor next = page.next();
             while (this.position < end && (next == null || isBehind(this.keys.get(this.position), next))) {
                 this.position++;

@@ -67,13 +67,13 @@ final class JournalTable {
      * into a join, whose plan would be quadratic for a table that has grown since its
      * statistics were collected.
      */
-    private static final String COUNT_OF_SAME_ID = "(SELECT COUNT(*) FROM delayqueue_journal o "
+    static final String COUNT_OF_SAME_ID = "(SELECT COUNT(*) FROM delayqueue_journal o "
             + "WHERE o.namespace = r.namespace AND o.queue_name = r.queue_name AND o.message_id = r.message_id AND ";
 
     /**
      * Selects rows that are not accepted, as no index can: only that of ids is suitable.
      */
-    private static final String PENDING = "CASE WHEN o.accepted THEN 0 ELSE 1 END = 1";
+    static final String PENDING = "CASE WHEN o.accepted THEN 0 ELSE 1 END = 1";
 
     private static final String BEHIND_PENDING = COUNT_OF_SAME_ID + "o.revision < r.revision AND " + PENDING
             + ") > 0 AS behind";
@@ -88,11 +88,11 @@ final class JournalTable {
      * The columns of an accepted row. It is behind an earlier message of its id, whose
      * successor it is, and behind a request that is to cancel, replace or reschedule it.
      */
-    private static final String ACCEPTED_COLUMNS = COLUMNS + ", $now AS read_at, " + COUNT_OF_SAME_ID + "(" + PENDING
+    static final String ACCEPTED_COLUMNS = COLUMNS + ", $now AS read_at, " + COUNT_OF_SAME_ID + "(" + PENDING
             + " AND (o.operation NOT IN ('S', 'O') OR o.on_duplicate = 'REPLACE') OR NOT (" + PENDING
             + ") AND o.operation = 'S' AND o.revision < r.revision)) > 0 AS behind, FALSE AS superseded";
 
-    private static final StatementSettings PAGE = new StatementSettings(BATCH_LIMIT, -1);
+    static final StatementSettings PAGE = new StatementSettings(BATCH_LIMIT, -1);
 
     private final JournalDatabase database;
 
@@ -223,20 +223,18 @@ final class JournalTable {
     }
 
     /**
-     * Returns a page of accepted requests, in the order of their next checks; for sends,
-     * that is about the order of their due times. Large ones are fewer than the limit.
-     * @param operation of the requests
+     * Returns a page of accepted sends, in the order of their next checks, which is about
+     * that of their due times. Large ones are fewer than the limit.
      * @param dueAfter the earliest due time, in milliseconds since the epoch; 0 for any
      * @param after the last row of the page before
      */
-    List<JournalRow> accepted(RestoreSelection selection, Operation operation, long dueAfter, RestoreCursor after,
-            int limit) {
+    List<JournalRow> acceptedSends(RestoreSelection selection, long dueAfter, RestoreCursor after, int limit) {
         return page(() -> this.database.replanned("SELECT " + ACCEPTED_COLUMNS + " FROM delayqueue_journal r "
                 + "WHERE namespace = :namespace AND accepted = TRUE AND claimed_until >= :check "
-                + "AND (claimed_until > :check OR revision > :revision) AND operation = '"
                 // As a parameter, PostgreSQL would expect few such rows, and read all.
-                + operation.letter() + "'" + ((dueAfter > 0) ? " AND due_millis > :dueAfter" : "")
-                + selection.condition() + " ORDER BY claimed_until, revision LIMIT :limit", PAGE)
+                + "AND (claimed_until > :check OR revision > :revision) AND operation = 'S'"
+                + ((dueAfter > 0) ? " AND due_millis > :dueAfter" : "") + selection.condition()
+                + " ORDER BY claimed_until, revision LIMIT :limit", PAGE)
             .params(selection.parameters())
             .param("check", after.position())
             .param("revision", after.revision())
@@ -372,7 +370,7 @@ final class JournalTable {
     /**
      * Returns the first rows of a query, until their messages reach {@link #BYTES_LIMIT}.
      */
-    private List<JournalRow> page(Supplier<StatementSpec> query) {
+    List<JournalRow> page(Supplier<StatementSpec> query) {
         return inOwnTransaction(() -> query.get().query(this.reader.page(new ArrayList<>())));
     }
 

@@ -11,7 +11,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
 import io.delayqueue.QueueName;
-import io.delayqueue.journal.JournalRequest.Operation;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.RevisionPage;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +37,8 @@ final class LedgerPreparation {
     private final JournalTable table;
 
     private final EndedTable endings;
+
+    private final CancelRows cancelRows;
 
     private final OfferSender offers;
 
@@ -68,6 +69,7 @@ final class LedgerPreparation {
         this.queue = queue;
         this.table = table;
         this.endings = new EndedTable(table.database());
+        this.cancelRows = new CancelRows(table);
         this.offers = offers;
         this.store = store;
         this.pauses = pauses;
@@ -169,14 +171,16 @@ final class LedgerPreparation {
     /** Cancels again what an older copy of the store may have brought back. */
     private @Nullable CompletableFuture<?> cancelPage() {
         requireRestored();
-        long begin = System.nanoTime();
-        List<JournalRow> page = this.table.accepted(RestoreSelection.of(List.of(this.queue)), Operation.CANCEL, 0,
-                this.cancels, PAGE);
-        if (page.isEmpty()) {
+        List<DueRevision> keys = this.cancelRows.keys(this.queue, this.cancels, PAGE);
+        if (keys.isEmpty()) {
             return null;
         }
-        this.cancels = this.cancels.behind(page.get(page.size() - 1));
-        List<CompletableFuture<?>> calls = page.stream()
+        DueRevision last = keys.get(keys.size() - 1);
+        this.cancels = this.cancels.behind(last.due(), last.revision());
+        // The limit of the calls begins behind the search, which may take long.
+        long begin = System.nanoTime();
+        List<CompletableFuture<?>> calls = this.cancelRows.effective(keys)
+            .stream()
             .<CompletableFuture<?>>map((row) -> this.offers.cancelAgain(row, begin))
             .toList();
         return RestoreOffers.ended(calls)

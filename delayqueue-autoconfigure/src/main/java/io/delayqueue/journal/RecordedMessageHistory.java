@@ -9,6 +9,7 @@ import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DeadLetterPage;
+import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.MessageLimits;
@@ -16,6 +17,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.admin.HistoryEntry;
 import io.delayqueue.admin.MessageHistory;
+import io.delayqueue.store.StoreFailures;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.dao.DataAccessException;
@@ -92,7 +94,7 @@ final class RecordedMessageHistory implements MessageHistory {
     public Erasure erase(String queue, String id) {
         QueueName name = new QueueName(queue);
         CancelResult message = this.operations.get().cancel(queue, MessageLimits.requireId(id));
-        long deadLetters = purge(this.operations.get().deadLetters(queue), id);
+        long deadLetters = purge(this.operations.get().deadLetters(queue), id, message != CancelResult.NOT_FOUND);
         // Last, as the cancel and the purge are recorded, too.
         long entries = answer(() -> this.writer.erase(name, id), Effect.UNKNOWN);
         return new Erasure(message, deadLetters, entries);
@@ -108,20 +110,30 @@ final class RecordedMessageHistory implements MessageHistory {
         }
     }
 
-    private static long purge(DeadLetterOperations deadLetters, String id) {
+    /**
+     * Deletes the dead letters of an id.
+     * @param cancelled whether the message was changed before, so that a failure is a
+     * partial one
+     */
+    private static long purge(DeadLetterOperations deadLetters, String id, boolean cancelled) {
         long purged = 0;
         String cursor = null;
-        do {
-            DeadLetterPage page = deadLetters.list(cursor, PAGE);
-            for (DeadLetter found : page.deadLetters()) {
-                if (found.messageId().equals(id) && deadLetters.purge(found.id())) {
-                    purged++;
+        try {
+            do {
+                DeadLetterPage page = deadLetters.list(cursor, PAGE);
+                for (DeadLetter found : page.deadLetters()) {
+                    if (found.messageId().equals(id) && deadLetters.purge(found.id())) {
+                        purged++;
+                    }
                 }
+                cursor = page.nextCursor();
             }
-            cursor = page.nextCursor();
+            while (cursor != null);
+            return purged;
         }
-        while (cursor != null);
-        return purged;
+        catch (DelayQueueException ex) {
+            throw (cancelled || purged > 0) ? StoreFailures.partly(ex) : ex;
+        }
     }
 
 }

@@ -38,7 +38,7 @@ final class RevisionSequence {
                 .param("gap", GAP)
                 .query(Long.class)
                 .single());
-            case H2 -> this.database.inOwnTransaction(this::restart);
+            case H2, H2_SERVER -> this.database.inOwnTransaction(this::restart);
             case MYSQL, MARIADB -> this.database.inRolledBackTransaction(this::insert);
             default -> throw new IllegalStateException("No way to skip revisions of " + this.database.dialect());
         }

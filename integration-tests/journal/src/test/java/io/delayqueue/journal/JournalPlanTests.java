@@ -107,8 +107,11 @@ class JournalPlanTests {
         assertReads("hasAccepted", 20, () -> assertThat(this.table.hasAccepted(QUEUE)).isTrue());
         assertReads("hasAccepted of another queue", 20,
                 () -> assertThat(this.table.hasAccepted(new QueueName("payments"))).isFalse());
-        assertReads("a page of a restore", rows + 5000, () -> page(ALL, JournalRequest.Operation.SEND));
-        assertReads("the cancels of a restore", rows + 5000, () -> page(ALL, JournalRequest.Operation.CANCEL));
+        assertReads("a page of a restore", rows + 5000, () -> page(ALL));
+        List<DueRevision> cancels = new ArrayList<>();
+        assertReads("the cancels of a restore", rows + 5000,
+                () -> cancels.addAll(new CancelRows(this.table).keys(QUEUE, RestoreCursor.start(0).nextPart(), 100)));
+        assertReads("the rows of these cancels", 1200, () -> new CancelRows(this.table).effective(cancels));
         assertReads("dueForCheck", rows + 1000, () -> this.table.dueForCheck(100));
         assertReads("claimAbandoned", rows + 1000, () -> assertThat(this.table.claimAbandoned(DELAY)).hasSize(100));
         this.jdbc.sql("UPDATE delayqueue_journal SET claimed_until = 0").update();
@@ -155,7 +158,7 @@ class JournalPlanTests {
         assertReads("acceptedOf", 10, () -> this.table.acceptedOf(QUEUE, List.of("order-10003")));
         assertReads("dueForCheck", rows + 1000, () -> this.table.dueForCheck(100));
         assertReads("claimAbandoned", 4000, () -> this.table.claimAbandoned(DELAY));
-        assertReads("a page of a restore", rows + 5000, () -> page(ALL, JournalRequest.Operation.SEND));
+        assertReads("a page of a restore", rows + 5000, () -> page(ALL));
         assertReads("dueSoon", rows + 1000, () -> this.table.dueSoon(ALL, RestoreCursor.start(1), 100));
         assertReads("release", 400, () -> this.table.release(revisions, DELAY));
         assertReads("accept", 400, () -> this.table.accept(accepted));
@@ -225,8 +228,8 @@ class JournalPlanTests {
         new RelayDelay(this.table.database(), new JournalStatus()).read();
     }
 
-    private List<JournalRow> page(RestoreSelection selection, JournalRequest.Operation operation) {
-        return this.table.accepted(selection, operation, 0, RestoreCursor.start(0).nextPart(), 1000);
+    private List<JournalRow> page(RestoreSelection selection) {
+        return this.table.acceptedSends(selection, 0, RestoreCursor.start(0).nextPart(), 1000);
     }
 
     private void assertReads(String statement, long limit, Runnable call) {

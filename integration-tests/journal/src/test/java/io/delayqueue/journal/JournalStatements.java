@@ -158,11 +158,13 @@ final class JournalStatements {
     }
 
     private void assertReadsOfRestores() {
-        assertReads("a page of a restore", 10_000, () -> page(ALL, JournalRequest.Operation.SEND));
+        assertReads("a page of a restore", 10_000, () -> page(ALL));
         assertReads("the message of a restore", 10,
-                () -> page(new RestoreSelection(List.of("orders"), "order-50003", null),
-                        JournalRequest.Operation.SEND));
-        assertReads("the cancels of a restore", 20_000, () -> page(ALL, JournalRequest.Operation.CANCEL));
+                () -> page(new RestoreSelection(List.of("orders"), "order-50003", null)));
+        List<DueRevision> cancels = new ArrayList<>();
+        assertReads("the cancels of a restore", 20_000,
+                () -> cancels.addAll(new CancelRows(this.table).keys(QUEUE, RestoreCursor.start(0).nextPart(), 100)));
+        assertReads("the rows of these cancels", 1200, () -> new CancelRows(this.table).effective(cancels));
         List<DueRevision> due = new ArrayList<>();
         assertReads("the messages of a restore that are due soon, of which each is read", 20_000,
                 () -> due.addAll(this.table.dueSoon(ALL, RestoreCursor.start(4_000_000_000_000L), 100)));
@@ -181,8 +183,8 @@ final class JournalStatements {
                     .containsExactly("order-50003"));
     }
 
-    private List<JournalRow> page(RestoreSelection selection, JournalRequest.Operation operation) {
-        return this.table.accepted(selection, operation, 0, RestoreCursor.start(0).nextPart(), 1000);
+    private List<JournalRow> page(RestoreSelection selection) {
+        return this.table.acceptedSends(selection, 0, RestoreCursor.start(0).nextPart(), 1000);
     }
 
     private void assertReadsOfChanges() {

@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
+import javax.sql.DataSource;
+
 import io.delayqueue.CancelResult;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.OnDuplicate;
@@ -15,6 +17,7 @@ import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.shop.EachDatabase;
 import io.delayqueue.shop.ShopDatabase;
+import io.delayqueue.shop.StatementGate;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ExpiryPolicy;
@@ -33,6 +36,7 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.awaitility.Awaitility.await;
 
 /**
@@ -50,6 +54,9 @@ class LedgerPreparationTests {
     private static final String ID = "1";
 
     private static final Duration LEASE = Duration.ofSeconds(3);
+
+    /** How long a call may take after its row was read. */
+    private static final Duration SPAN = Duration.ofSeconds(5);
 
     private static RedisServer redis;
 
@@ -144,10 +151,14 @@ class LedgerPreparationTests {
     }
 
     private void prepare() {
+        prepare(this.database);
+    }
+
+    private void prepare(JournalDatabase database) {
         JournalStatus status = new JournalStatus();
         status.pairs().stop();
-        JournalTable table = new JournalTable(this.database, Duration.ofSeconds(20));
-        OfferSender offers = new OfferSender(this.components, (name) -> JournalMode.LEDGER, Duration.ofSeconds(5));
+        JournalTable table = new JournalTable(database, Duration.ofSeconds(20));
+        OfferSender offers = new OfferSender(this.components, (name) -> JournalMode.LEDGER, SPAN);
         RestorePauses pauses = new RestorePauses(this.components.partitions(), Duration.ZERO, this.thread);
         new LedgerPreparation(QUEUE, table, offers, new LedgerLookup(this.components, offers), pauses, status,
                 this.thread)
@@ -193,6 +204,62 @@ class LedgerPreparationTests {
         prepare();
 
         assertThat(this.queue.find(QUEUE.value(), ID).orElseThrow().payload()).isEqualTo("\"second\"");
+    }
+
+    /**
+     * The transaction of the send was committed after that of the cancel, which has a
+     * later revision.
+     */
+    @EachDatabase
+    void aMessageThatWasAcceptedAfterALaterCancelIsKept(ShopDatabase database) {
+        start(database);
+        jdbc()
+            .sql("INSERT INTO delayqueue_journal (namespace, queue_name, message_id, operation, due_relative, "
+                    + "recorded_at, accepted, checks, claimed_by, claimed_until) "
+                    + "VALUES ('dq', ?, ?, 'C', FALSE, 0, TRUE, 0, '-', 4000000000000)")
+            .params(QUEUE.value(), ID)
+            .update();
+        assertThat(accepted('C').get(0)).isGreaterThan(revisions().get(0));
+
+        prepare();
+
+        assertThat(this.queue.find(QUEUE.value(), ID)).isPresent();
+    }
+
+    /** P6: the search for cancels takes as long as the ledger is large. */
+    @EachDatabase
+    void aCancelIsRepeatedThoughItsSearchTakesLongerThanACall(ShopDatabase database) {
+        start(database);
+        assertThat(this.queue.cancel(QUEUE.value(), ID)).isEqualTo(CancelResult.CANCELLED);
+        await().untilAsserted(() -> assertThat(accepted('C')).hasSize(1));
+        StatementGate gate = new StatementGate();
+        gate.delay("operation = 'C' AND queue_name", SPAN.multipliedBy(2));
+        DataSource slow = (DataSource) gate.postProcessAfterInitialization(this.database.dataSource(), "dataSource");
+
+        assertThatCode(() -> prepare(new JournalDatabase(slow, "dq"))).doesNotThrowAnyException();
+    }
+
+    /** A listener of an event runs on this thread, and may interrupt it. */
+    @EachDatabase
+    void anInterruptDoesNotEndTheReconciler(ShopDatabase database) {
+        start(database);
+        this.context.getBean("delayQueueJournalReconciler", SmartLifecycle.class).start();
+        Thread reconciler = Thread.getAllStackTraces()
+            .keySet()
+            .stream()
+            .filter((each) -> each.getName().equals("delayqueue-journal-reconciler"))
+            .findFirst()
+            .orElseThrow();
+        await().until(() -> reconciler.getState() == Thread.State.TIMED_WAITING);
+
+        reconciler.interrupt();
+
+        await().until(() -> !reconciler.isInterrupted());
+        send("another", OnDuplicate.REPLACE);
+        assertThat(this.queue.cancel(QUEUE.value(), ID)).isEqualTo(CancelResult.CANCELLED);
+        await().untilAsserted(
+                () -> assertThat(jdbc().sql("SELECT COUNT(*) FROM delayqueue_ended").query(Long.class).single())
+                    .isPositive());
     }
 
     /** A copy from the time of a lease has the message, and the one that followed it. */

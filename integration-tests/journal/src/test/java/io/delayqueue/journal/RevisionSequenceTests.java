@@ -25,7 +25,16 @@ class RevisionSequenceTests {
 
     @EachDatabase
     void revisionsAreSkippedAndNoRowIsLeft(ShopDatabase database) {
-        DriverManagerDataSource source = new DriverManagerDataSource(database.url());
+        skipRevisions(database, database.url());
+    }
+
+    @Test
+    void revisionsOfAServerOfH2AreSkipped() {
+        skipRevisions(ShopDatabase.H2, ShopDatabase.H2.serverUrl());
+    }
+
+    private static void skipRevisions(ShopDatabase database, String url) {
+        DriverManagerDataSource source = new DriverManagerDataSource(url);
         String script = "io/delayqueue/journal/schema-%s.sql".formatted(database.name().toLowerCase(Locale.ROOT));
         new ResourceDatabasePopulator(new ClassPathResource(script)).execute(source);
         JournalDatabase journal = new JournalDatabase(source, "dq");

@@ -16,7 +16,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /** Blocks or delays some statements while it is closed. */
-final class StatementGate implements BeanPostProcessor {
+public final class StatementGate implements BeanPostProcessor {
 
     /** A part of the statement by which a restore reads rows. */
     static final String RESTORE = "accepted = TRUE AND claimed_until >=";
@@ -38,13 +38,13 @@ final class StatementGate implements BeanPostProcessor {
     }
 
     /** Delays each statement that contains a text. */
-    void delay(String text, Duration delay) {
+    public void delay(String text, Duration delay) {
         this.blocked = text;
         this.delay = delay;
         this.opened = new CountDownLatch(1);
     }
 
-    void open() {
+    public void open() {
         this.opened.countDown();
     }
 
