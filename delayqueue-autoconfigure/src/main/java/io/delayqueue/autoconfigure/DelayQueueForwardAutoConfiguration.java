@@ -6,6 +6,7 @@ import io.delayqueue.forward.ForwarderFactory;
 import io.delayqueue.forward.KafkaForwarderFactory;
 import io.delayqueue.forward.RabbitForwarderFactory;
 import io.delayqueue.listener.DelayedListenerRegistry;
+import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 
 import org.springframework.amqp.rabbit.connection.ConnectionFactory;
@@ -37,8 +38,8 @@ public final class DelayQueueForwardAutoConfiguration {
     @Bean
     ForwardInitializer delayQueueForwardInitializer(DelayQueueProperties properties,
             ObjectProvider<DelayedListenerRegistry> registry, EnvelopeCodec codec,
-            ObjectProvider<ForwarderFactory> factories) {
-        return new ForwardInitializer(properties, registry, codec, factories);
+            ObjectProvider<ForwarderFactory> factories, ObjectProvider<SharedListenerSettings> settings) {
+        return new ForwardInitializer(properties, registry, codec, factories, settings);
     }
 
     @Bean

@@ -1,9 +1,11 @@
 package io.delayqueue.autoconfigure;
 
+import io.delayqueue.observation.DelayQueueObservation.LowCardinality;
 import io.delayqueue.observation.HandleObservationConvention;
 import io.delayqueue.observation.LinkingTracingObservationHandler;
 import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.observation.SendObservationConvention;
+import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.tracing.Tracer;
 import io.micrometer.tracing.propagation.Propagator;
@@ -27,7 +29,7 @@ import org.springframework.core.annotation.Order;
 @ConditionalOnBean(ObservationRegistry.class)
 @ConditionalOnBooleanProperty(name = "delayqueue.enabled", matchIfMissing = true)
 @ConditionalOnBooleanProperty("delayqueue.observation.enabled")
-@EnableConfigurationProperties(DelayQueueObservationProperties.class)
+@EnableConfigurationProperties({ DelayQueueObservationProperties.class, DelayQueueMetricsProperties.class })
 public final class DelayQueueObservationAutoConfiguration {
 
     DelayQueueObservationAutoConfiguration() {
@@ -38,6 +40,20 @@ public final class DelayQueueObservationAutoConfiguration {
     MessageObservations delayQueueObservations(ObservationRegistry registry,
             ObjectProvider<SendObservationConvention> send, ObjectProvider<HandleObservationConvention> handle) {
         return new MessageObservations(registry, send.getIfAvailable(), handle.getIfAvailable());
+    }
+
+    /** Applies if the application has meters, also with those of the library disabled. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(MeterFilter.class)
+    static class MeterConfiguration {
+
+        /** Senders may invent names; a tag must not have unlimited values. */
+        @Bean
+        static MeterFilter delayQueueObservedQueuesMeterFilter(DelayQueueMetricsProperties properties) {
+            return MeterFilter.maximumAllowableTags("delayqueue.send", LowCardinality.QUEUE.asString(),
+                    properties.maxQueues(), MeterFilter.deny());
+        }
+
     }
 
     /** Applies if the application uses tracing. */

@@ -4,6 +4,7 @@ import io.delayqueue.QueueName;
 import io.delayqueue.forward.ForwardRegistrar;
 import io.delayqueue.forward.ForwarderFactory;
 import io.delayqueue.listener.DelayedListenerRegistry;
+import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 
 import org.springframework.beans.factory.ObjectProvider;
@@ -23,8 +24,12 @@ final class ForwardInitializer implements SmartInitializingSingleton {
 
     private final ObjectProvider<ForwarderFactory> factories;
 
+    private final ObjectProvider<SharedListenerSettings> settings;
+
     ForwardInitializer(DelayQueueProperties properties, ObjectProvider<DelayedListenerRegistry> registry,
-            EnvelopeCodec codec, ObjectProvider<ForwarderFactory> factories) {
+            EnvelopeCodec codec, ObjectProvider<ForwarderFactory> factories,
+            ObjectProvider<SharedListenerSettings> settings) {
+        this.settings = settings;
         this.properties = properties;
         this.registry = registry;
         this.codec = codec;
@@ -37,7 +42,7 @@ final class ForwardInitializer implements SmartInitializingSingleton {
             return;
         }
         ForwardRegistrar registrar = new ForwardRegistrar(this.registry.getObject(), this.codec,
-                this.factories.orderedStream().toList(), System::nanoTime);
+                this.factories.orderedStream().toList(), this.settings.getObject().execution().nanoTime());
         this.properties.forward().forEach((queue, forward) -> register(registrar, queue, forward));
     }
 

@@ -19,6 +19,7 @@ import io.delayqueue.observation.HandleObservationContext;
 import io.delayqueue.observation.HandleObservationConvention;
 import io.delayqueue.observation.MessageObservations;
 import io.micrometer.common.KeyValues;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
@@ -47,6 +48,9 @@ import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.MetricsAutoConfiguration;
+import org.springframework.boot.micrometer.metrics.autoconfigure.export.simple.SimpleMetricsExportAutoConfiguration;
 import org.springframework.boot.micrometer.observation.autoconfigure.ObservationAutoConfiguration;
 import org.springframework.boot.micrometer.observation.autoconfigure.ObservationHandlerGroup;
 import org.springframework.boot.test.context.FilteredClassLoader;
@@ -118,6 +122,25 @@ class DelayQueueObservationAutoConfigurationTests {
                     .hasHighCardinalityKeyValue("messaging.message.id", "one")
                     .hasHighCardinalityKeyValue("delayqueue.attempt", "1"));
         });
+    }
+
+    /** Senders may invent names; a tag must not have unlimited values. */
+    @Test
+    void queuesBeyondTheLimitHaveNoMeterOfSends() {
+        this.observed
+            .withConfiguration(
+                    AutoConfigurations.of(MetricsAutoConfiguration.class, SimpleMetricsExportAutoConfiguration.class,
+                            CompositeMeterRegistryAutoConfiguration.class, DelayQueueMetricsAutoConfiguration.class))
+            .withPropertyValues("delayqueue.metrics.enabled=false", "delayqueue.metrics.max-queues=2")
+            .run((context) -> {
+                for (String name : List.of("one", "two", "three")) {
+                    context.getBean(DelayQueueOperations.class).send(name, "a", Duration.ofHours(1));
+                }
+
+                assertThat(context.getBean(MeterRegistry.class).find("delayqueue.send").timers())
+                    .extracting((timer) -> timer.getId().getTag("messaging.destination.name"))
+                    .containsExactlyInAnyOrder("one", "two");
+            });
     }
 
     @Test

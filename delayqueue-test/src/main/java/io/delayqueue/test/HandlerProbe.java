@@ -13,6 +13,7 @@ import java.util.concurrent.Executor;
 import io.delayqueue.Delivery;
 import io.delayqueue.listener.handler.CancellableStage;
 import io.delayqueue.listener.handler.HandlerDecorator;
+import io.delayqueue.listener.handler.HandlerOutage;
 import io.delayqueue.listener.handler.MessageHandler;
 import io.delayqueue.store.ClaimedMessage;
 import org.jspecify.annotations.Nullable;
@@ -238,6 +239,11 @@ final class HandlerProbe implements HandlerDecorator {
         @Override
         public int claimLimit() {
             return this.handler.claimLimit();
+        }
+
+        @Override
+        public @Nullable HandlerOutage outage() {
+            return this.handler.outage();
         }
 
         /** Wraps the call with one message, or with those of a batch. */

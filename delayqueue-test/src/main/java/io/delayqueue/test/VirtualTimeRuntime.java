@@ -137,10 +137,10 @@ public final class VirtualTimeRuntime {
         HandlerExecution execution = settings.execution();
         Executor executor = (execution.executor() != null) ? execution.executor()
                 : settings.virtualThreads() ? new VirtualThreadTaskExecutor(HANDLER_THREADS) : threads();
-        return new SharedListenerSettings(settings.shutdownTimeout(), MessageLimits.MAX_DURATION,
-                settings.deadLetterRetention(), settings.virtualThreads(),
-                new HandlerExecution(this.parts.quietDetector().track(executor), execution.decorator(),
-                        this.parts.timers()::create),
+        return new SharedListenerSettings(
+                settings.shutdownTimeout(), MessageLimits.MAX_DURATION, settings.deadLetterRetention(),
+                settings.virtualThreads(), new HandlerExecution(this.parts.quietDetector().track(executor),
+                        execution.decorator(), this.parts.timers()::create, this.parts.time()::nanoTime),
                 Duration.ZERO);
     }
 

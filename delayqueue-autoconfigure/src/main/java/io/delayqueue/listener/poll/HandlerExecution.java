@@ -1,6 +1,7 @@
 package io.delayqueue.listener.poll;
 
 import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
@@ -16,9 +17,10 @@ import org.springframework.core.task.TaskDecorator;
  * thread of the store's connection
  * @param decorator wraps the handling of each message; {@code null} for none
  * @param timers creates the timer of each run of the listeners, which the run closes
+ * @param nanoTime the clock of these timers, also between two runs
  */
 public record HandlerExecution(@Nullable Executor executor, @Nullable TaskDecorator decorator,
-        Supplier<LoopTimer> timers) {
+        Supplier<LoopTimer> timers, LongSupplier nanoTime) {
 
     private static final Supplier<LoopTimer> REAL_TIME = TimerThread::new;
 
@@ -27,7 +29,7 @@ public record HandlerExecution(@Nullable Executor executor, @Nullable TaskDecora
 
     /** Creates settings with timers in real time. */
     public HandlerExecution(@Nullable Executor executor, @Nullable TaskDecorator decorator) {
-        this(executor, decorator, REAL_TIME);
+        this(executor, decorator, REAL_TIME, System::nanoTime);
     }
 
 }

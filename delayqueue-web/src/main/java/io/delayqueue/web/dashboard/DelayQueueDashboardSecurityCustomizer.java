@@ -9,10 +9,13 @@ import org.springframework.security.config.annotation.web.builders.HttpSecurity;
  * type receives the dashboard's filter chain before it is built. Permissions still depend
  * on the authorities; see {@link Authority}.
  * <p>
- * Users log in by OpenID Connect: <pre class="code">
+ * Users log in at the page of the application, such as one for OpenID Connect. That page
+ * belongs to the application's own chain, as this one applies to the path of the
+ * dashboard only: <pre class="code">
  * &#64;Bean
  * DelayQueueDashboardSecurityCustomizer dashboardLogin() {
- *     return (http) -&gt; http.oauth2Login(Customizer.withDefaults());
+ *     return (http) -&gt; http.exceptionHandling((handling) -&gt; handling
+ *         .authenticationEntryPoint(new LoginUrlAuthenticationEntryPoint("/login")));
  * }
  * </pre>
  */

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -65,8 +66,7 @@ final class OverviewCache {
 
     private final AlertEvaluator alerts;
 
-    private final ThreadPoolExecutor reader = new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(), OverviewCache::newThread);
+    private final Executor reader;
 
     private AlertEvaluator.@Nullable Moment clock;
 
@@ -104,6 +104,14 @@ final class OverviewCache {
      */
     OverviewCache(DelayQueueInspector inspector, ServerMonitor server, AlertEvaluator alerts, LongSupplier nanoTime,
             Duration commandTimeout) {
+        this(inspector, server, alerts, nanoTime, commandTimeout, new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(), OverviewCache::newThread));
+    }
+
+    /** Creates a cache whose reads run on an executor, one at a time. */
+    OverviewCache(DelayQueueInspector inspector, ServerMonitor server, AlertEvaluator alerts, LongSupplier nanoTime,
+            Duration commandTimeout, Executor reader) {
+        this.reader = reader;
         this.maxWait = maxWait(commandTimeout);
         this.inspector = inspector;
         this.server = server;
@@ -159,7 +167,15 @@ final class OverviewCache {
             this.latest = shared;
             this.pendingSince = this.nanoTime.getAsLong();
         }
-        this.reader.execute(() -> refresh(shared));
+        try {
+            this.reader.execute(() -> refresh(shared));
+        }
+        catch (Throwable ex) { // no thread could be started; the next request tries again
+            synchronized (this) {
+                this.pendingSince = null;
+            }
+            shared.completeExceptionally(ex);
+        }
         return shared;
     }
 

@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -160,6 +161,25 @@ class OverviewCacheTests {
 
         await().ignoreExceptions().until(() -> hurried.get().read().overviews().size() == 1);
         assertThat(this.reads).hasValue(1);
+    }
+
+    /** A process at its limit of threads recovers without a restart. */
+    @Test
+    void readsAgainOnceAThreadCanBeStarted() {
+        AtomicBoolean exhausted = new AtomicBoolean(true);
+        OverviewCache limited = new OverviewCache(this.inspector, this.server,
+                new AlertEvaluator(new RemoteConsumerQueues(0, this.clock::get), null), this.clock::get,
+                Duration.ofSeconds(30), (task) -> {
+                    if (exhausted.get()) {
+                        throw new OutOfMemoryError("unable to create native thread");
+                    }
+                    task.run();
+                });
+        assertThatExceptionOfType(IllegalStateException.class).isThrownBy(limited::get)
+            .withRootCauseInstanceOf(OutOfMemoryError.class);
+
+        exhausted.set(false);
+        assertThat(limited.get().read().overviews()).hasSize(1);
     }
 
     @Test

@@ -63,7 +63,9 @@ export async function ask(method, path, query = {}, body = undefined) {
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), 30_000);
   try {
-    const answer = await fetch(address(`data/${path}${asked.size > 0 ? `?${asked}` : ''}`), {
+    // The server reads a plus as a plus, not as a blank; that of a value is written as %2B.
+    const text = asked.toString().replaceAll('+', '%20');
+    const answer = await fetch(address(`data/${path}${text ? `?${text}` : ''}`), {
       method,
       credentials: 'same-origin',
       redirect: 'manual',
