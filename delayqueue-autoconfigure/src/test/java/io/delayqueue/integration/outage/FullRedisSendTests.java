@@ -61,7 +61,7 @@ class FullRedisSendTests {
             queue.send(message("spread", "first").build());
             // A window that has ended: it may be removed after the message is stored, not
             // before.
-            redis.commands().zadd("dq:{orders}:duplicates", 1, "old");
+            redis.commands().zadd(this.applications.namespace() + ":{orders}:duplicates", 1, "old");
             redis.commands().configSet("maxmemory", "1");
             Map<String, String> before = contents(redis);
 
