@@ -1,9 +1,10 @@
 package io.delayqueue.journal;
 
 /**
- * Holds the due time and the revision of an accepted send, by which a restore pages.
+ * Holds the time and the revision of an accepted request, by which a restore pages.
  *
- * @param due its due time, in milliseconds since the epoch
+ * @param due the due time of a send, or the next check of a cancel, in milliseconds since
+ * the epoch
  * @param revision its row
  */
 record DueRevision(long due, long revision) {
