@@ -1,8 +1,11 @@
 package io.delayqueue;
 
+import java.time.DayOfWeek;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
 import java.time.LocalDateTime;
+import java.time.LocalTime;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.zone.ZoneOffsetTransition;
@@ -114,14 +117,28 @@ final class NominalTimes {
         ZoneOffset offset = rules.getOffset(instant);
         LocalDateTime from = LocalDateTime.ofInstant(instant, offset);
         ZoneOffsetTransition change = rules.nextTransition(instant);
-        LocalDateTime local = expression.next(from);
+        LocalDateTime local = next(expression, from);
         while (local != null && change != null && !local.toInstant(offset).isBefore(change.getInstant())) {
             offset = change.getOffsetAfter();
             from = change.getDateTimeAfter().minusNanos(1);
             change = rules.nextTransition(change.getInstant());
-            local = expression.next(from);
+            local = next(expression, from);
         }
         return (local != null) ? local.toInstant(offset) : null;
+    }
+
+    /**
+     * Returns the first time after another. Spring does not find the Monday of {@code 1W}
+     * from the Sunday on which the month has its second day.
+     */
+    private static @Nullable LocalDateTime next(CronExpression expression, LocalDateTime from) {
+        LocalDateTime next = expression.next(from);
+        LocalDate day = from.plusNanos(1).toLocalDate();
+        if (day.getDayOfMonth() == 2 && day.getDayOfWeek() == DayOfWeek.SUNDAY) {
+            LocalDateTime behind = expression.next(day.atTime(LocalTime.MAX));
+            return (next == null || behind != null && behind.isBefore(next)) ? behind : next;
+        }
+        return next;
     }
 
     @Override

@@ -148,6 +148,23 @@ class NominalTimesTests {
         }
     }
 
+    /**
+     * In November 2025 the first is a Saturday; in New York the clocks change on Sunday.
+     */
+    @ParameterizedTest
+    @CsvSource({ "0 0 6 1W * *, America/New_York, 2025-10-01T10:00:00Z, '2025-11-03T11:00:00Z,2025-12-01T11:00:00Z'",
+            "0 0 6 1W * *, UTC, 2025-11-01T12:00:00Z, '2025-11-03T06:00:00Z,2025-12-01T06:00:00Z'",
+            "0 0 6 1W * *, UTC, 2025-11-01T23:59:59.999Z, '2025-11-03T06:00:00Z,2025-12-01T06:00:00Z'",
+            "0 0 6 1W * *, UTC, 2025-11-02T12:00:00Z, '2025-11-03T06:00:00Z,2025-12-01T06:00:00Z'",
+            "0 0 6 1W * *, UTC, 2025-11-03T06:00:00Z, '2025-12-01T06:00:00Z,2026-01-01T06:00:00Z'",
+            "'0 0 6 1W,2 * *', UTC, 2025-11-02T05:00:00Z, '2025-11-02T06:00:00Z,2025-11-03T06:00:00Z'" })
+    void includeTheWorkingDayNearestToTheFirst(String cron, String zone, Instant start, String expected) {
+        List<Instant> instants = Stream.of(expected.split(",")).map(Instant::parse).toList();
+
+        ScheduleDefinition definition = ScheduleDefinition.cron("s", cron).zone(ZoneId.of(zone)).build();
+        assertThat(definition.preview(start, instants.size())).isEqualTo(instants);
+    }
+
     @Test
     @Tag("long")
     void ofASecondlyExpressionDoNotDriftInAMillionOccurrences() {
