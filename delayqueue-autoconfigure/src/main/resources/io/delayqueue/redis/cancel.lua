@@ -27,7 +27,10 @@
 local id, now = ARGV[1], clock()
 local refusal = reject_stale_layout(ARGV[2]) or reject_late(ARGV[3], now)
 if refusal then return refusal end
-if ARGV[6] then keep_out(id, ARGV[6], ARGV[5], now) end
+if ARGV[6] and ARGV[6] ~= '' then
+  check_removals()
+  keep_out(id, ARGV[6], ARGV[5], now)
+end
 local leased = expire_lease_if_over(id, now)
 -- After that, as the successor has another revision than the message that it follows.
 if ARGV[4] and tonumber(redis.call('HGET', REVISIONS, id) or 0) > tonumber(ARGV[4]) then return { 0, 2 } end

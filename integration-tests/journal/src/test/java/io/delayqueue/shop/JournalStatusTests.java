@@ -183,6 +183,7 @@ class JournalStatusTests {
     @Tag("matrix")
     void sendsThatAFullRedisRefusesAreReportedWhileCancelsAreApplied(ShopDatabase database, CapturedOutput output) {
         start(database);
+        this.queue.send(ORDERS, "held", "1", Duration.ofHours(1));
         redis.commands().configSet("maxmemory", "1");
         try {
             assertThat(this.queue.send(ORDERS, "1").outcome()).isEqualTo(SendOutcome.RECORDED);
@@ -191,6 +192,7 @@ class JournalStatusTests {
                 assertThat(health().getStatus()).isEqualTo(Status.DOWN);
                 assertThat(health().getDetails().get("problems").toString()).contains("have not been applied to Redis");
             });
+            assertThat(this.queue.cancel(ORDERS, "held")).isEqualTo(CancelResult.CANCELLED);
         }
         finally {
             redis.commands().configSet("maxmemory", "0");
