@@ -80,8 +80,8 @@ public interface ScheduleOperations {
 
     /**
      * Sends one occurrence now, in addition to those of the times, even if the schedule
-     * is paused. Its nominal time is now; policies about misfires and overlap do not
-     * apply.
+     * is paused. Its nominal time is now. The misfire policy does not apply; of the
+     * overlap policies only {@link OverlapPolicy#QUEUE} does.
      * @param name the name of the schedule
      * @return the id and the due time of the message; empty if there is no schedule of
      * that name

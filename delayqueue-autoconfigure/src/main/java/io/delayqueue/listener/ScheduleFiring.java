@@ -334,22 +334,33 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
                         () -> store().fire(this.queue, ScheduleFiring.this.schedules.node(), current))
                 .whenComplete((firing, ex) -> {
                     long at = ScheduleFiring.this.timer.nanoTime();
+                    // First: a stop that comes after it resigns by this field.
+                    this.firingNode = (firing != null) ? firing.firingNode() : this.firingNode;
+                    if (this.stopped) {
+                        answeredAfterStop(current, firing);
+                        return;
+                    }
                     ScheduleFiring.this.timer.after(Duration.ZERO, () -> answered(current, at, firing, ex));
                 });
         }
 
+        /** Needs no timer, which may have ended. */
+        private void answeredAfterStop(List<ScheduleStep> sent, @Nullable FireResult firing) {
+            this.calling = false;
+            if (firing != null) {
+                ScheduleFiring.this.events.record(this.queue, sent, firing.outcomes());
+                resign(); // The call may have made this node the firing one again.
+            }
+        }
+
         private void answered(List<ScheduleStep> sent, long at, @Nullable FireResult firing,
                 @Nullable Throwable failure) {
-            this.calling = false;
-            this.answeredAt = at;
             if (this.stopped) {
-                if (firing != null) {
-                    record(sent, firing);
-                    this.firingNode = firing.firingNode();
-                    resign(); // The call may have made this node the firing one again.
-                }
+                answeredAfterStop(sent, firing);
                 return;
             }
+            this.calling = false;
+            this.answeredAt = at;
             if (firing == null) {
                 failed(failure);
             }
@@ -366,7 +377,6 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
                 }
                 this.failures = 0;
             }
-            this.firingNode = firing.firingNode();
             record(sent, firing);
             this.declarations.read(firing);
             if (this.use.isOver(firing, this.answeredAt)) {
@@ -400,8 +410,7 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
         private void record(List<ScheduleStep> sent, FireResult firing) {
             for (int i = 0; i < sent.size(); i++) {
                 ScheduleStep step = sent.get(i);
-                StepOutcome outcome = firing.outcomes().get(i);
-                if (outcome.isApplied()) {
+                if (firing.outcomes().get(i).isApplied()) {
                     this.declarations.advanced(step.name(), step.to().next());
                     this.steps.applied(step.name());
                 }

@@ -95,7 +95,7 @@ final class ScheduleTemplate implements ScheduleOperations {
         String stored = codec.write(definition, codec.json(envelope));
         this.registration.run();
         try {
-            T result = this.calls.await(change.apply(stored), "put a schedule");
+            T result = await(change.apply(stored), "put a schedule");
             this.schedules.put(this.queue);
             return result;
         }
@@ -107,16 +107,24 @@ final class ScheduleTemplate implements ScheduleOperations {
         }
     }
 
+    /** Waits for a change; one that the caller no longer waits for makes no attempts. */
+    private <T> T await(CompletableFuture<T> change, String operation) {
+        try {
+            return this.calls.await(change, operation);
+        }
+        finally {
+            change.cancel(false);
+        }
+    }
+
     @Override
     public ScheduleChangeResult pause(String name) {
-        return this.calls.await(this.changer.pause(this.queue, ScheduleDefinition.requireName(name), true),
-                "pause a schedule");
+        return await(this.changer.pause(this.queue, ScheduleDefinition.requireName(name), true), "pause a schedule");
     }
 
     @Override
     public ScheduleChangeResult resume(String name) {
-        return this.calls.await(this.changer.pause(this.queue, ScheduleDefinition.requireName(name), false),
-                "resume a schedule");
+        return await(this.changer.pause(this.queue, ScheduleDefinition.requireName(name), false), "resume a schedule");
     }
 
     @Override
@@ -134,8 +142,7 @@ final class ScheduleTemplate implements ScheduleOperations {
 
     @Override
     public ScheduleChangeResult remove(String name) {
-        return this.calls.await(this.changer.remove(this.queue, ScheduleDefinition.requireName(name)),
-                "remove a schedule");
+        return await(this.changer.remove(this.queue, ScheduleDefinition.requireName(name)), "remove a schedule");
     }
 
     @Override

@@ -25,14 +25,10 @@ local LIVE, KEPT, DEFINITIONS = 150000, 3600000, 20
 local now = math.floor(clock() / 1000)
 local owner, removes = ARGV[1], ARGV[2] == '1'
 
--- Returns since when an application has had live nodes, and when one called last; nil if none did.
-local function calls_of(application)
-  local since, last = string.match(redis.call('HGET', SCHEDULE_OWNERS, application) or '', '^(%d+):(%d+)$')
-  return tonumber(since), tonumber(last)
-end
-
-local since, last_call = calls_of(owner)
-if not since or now - last_call > LIVE then since = now end
+-- Since when the application has had live nodes.
+local since, last_call = string.match(redis.call('HGET', SCHEDULE_OWNERS, owner) or '', '^(%d+):(%d+)$')
+since = tonumber(since)
+if not since or now - tonumber(last_call) > LIVE then since = now end
 
 -- Returns whether a declaration is remembered.
 local function is_known(last)
@@ -41,10 +37,9 @@ end
 
 local function declare(name, fingerprint)
   local entry = redis.call('HGET', DECLARATIONS, name) or ''
-  local other = string.match(entry, '^(%S+)')
+  local other, last_declared = last_declaration(entry)
   if other and other ~= owner then
-    local _, last = calls_of(other)
-    if last and now - last <= KEPT then return 'FOREIGN' end
+    if now - last_declared <= KEPT then return 'FOREIGN' end
     entry = ''
   end
   local known, seen, applies = {}, now, true
@@ -84,9 +79,8 @@ redis.call('HSET', SCHEDULE_OWNERS, owner, to_digits(since) .. ':' .. to_digits(
 if removes and now - since >= KEPT then
   local entries = redis.call('HGETALL', DECLARATIONS)
   for i = 1, #entries, 2 do
-    local last_declared = 0
-    for last in string.gmatch(entries[i + 1], '%w+,%d+,(%d+)') do last_declared = math.max(last_declared, tonumber(last)) end
-    local own = string.match(entries[i + 1], '^(%S+)') == owner and not declared[entries[i]]
+    local application, last_declared = last_declaration(entries[i + 1])
+    local own = application == owner and not declared[entries[i]]
     if own and not is_known(last_declared) and remove(entries[i]) then removed[#removed + 1] = entries[i] end
   end
 end

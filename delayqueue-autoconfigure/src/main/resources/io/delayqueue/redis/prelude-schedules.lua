@@ -25,6 +25,14 @@ local function is_expected(schedule, generation, next, last)
   return schedule.generation == generation and schedule.next == next and schedule.last == last
 end
 
+-- Returns the application of an entry of schedule-declarations, and when one of its nodes declared the schedule
+-- last, ms.
+local function last_declaration(entry)
+  local latest = 0
+  for last in string.gmatch(entry, '%w+,%d+,(%d+)') do latest = math.max(latest, tonumber(last)) end
+  return string.match(entry, '^(%S+)'), latest
+end
+
 -- Returns the score of a schedule by its next time.
 local function score_of(next)
   return next == '0' and NEVER or next
@@ -49,10 +57,4 @@ local function postpone(name, schedule, now_ms)
   local score = math.max(now_ms + RETRY, schedule and tonumber(score_of(schedule.next)) or 0)
   redis.call('ZADD', SCHEDULE_TIMES, 'XX', to_digits(score), name)
   return 'postponed'
-end
-
--- Notifies the nodes that a schedule was changed. Returns 1 if this user may not publish, else 0.
-local function publish_schedules()
-  local reply = redis.pcall('PUBLISH', WAKE, 's')
-  return type(reply) == 'table' and reply.err and 1 or 0
 end

@@ -21,3 +21,9 @@ local function wake_if_earlier(due, now, body)
   if mark and due >= mark then return 0 end
   return publish_wake_up(due, now, body)
 end
+
+-- Notifies the nodes that a schedule was changed. Returns 1 if this user may not publish, else 0.
+local function publish_schedules()
+  local reply = redis.pcall('PUBLISH', WAKE, 's')
+  return type(reply) == 'table' and reply.err and 1 or 0
+end

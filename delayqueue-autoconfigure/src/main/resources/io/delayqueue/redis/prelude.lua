@@ -85,16 +85,17 @@
 --   clear_wake_mark             removes the mark with the last message
 --   publish_wake_up             sets the mark and publishes
 --   wake_if_earlier             does that unless a worker polls earlier
+--   publish_schedules           notifies nodes of a change of schedules
 --
 -- prelude-schedules.lua: reads and writes schedules
 --   stored_state                the stored text of a schedule
 --   schedule_of                 its state
 --   is_expected                 whether that is the state that a caller has read
+--   last_declaration            the application that declares a schedule, and when it did last
 --   score_of                    the score of a next time
 --   advance                     moves a schedule by a step
 --   set_schedule                stores a schedule that has advanced
 --   postpone                    lets nodes try a schedule again later
---   publish_schedules           notifies nodes of a change
 --
 -- prelude-skips.lua: counts the occurrences of schedules that are skipped
 --   record_skip                 counts some, and keeps the last skips

@@ -4,16 +4,16 @@
 -- is still there.
 --
 -- KEYS     all of prelude.lua, those of schedules too; used: schedules, schedule-times,
---          schedule-skips, schedule-owners
+--          schedule-skips, schedule-declarations
 --
 -- ARGV[1]  limit  1..100 schedules; 0 for the one called `name`
 -- ARGV[2]  name   of the schedule, or of the last one of the previous page
 -- ARGV[3]  score  of that one, '' for the first page
 --
--- Returns  { now, score, name, state, skips, last call, name, state, skips, last call, ... }
+-- Returns  { now, score, name, state, skips, declared, name, state, skips, declared, ... }
 --          now: microseconds; score: of the last schedule if more follow, else '', as a time: a score that is
 --          none is rounded up, and after one beyond NEVER the list ends; state, skips: as stored, '' for none;
---          last call: ms, when a node of its owner called declare-schedules.lua last, '' for never
+--          declared: ms, when a node of its owner declared it last, '' for never
 --
 -- Keeps    all, as it changes nothing
 -- Cost     O(limit * log N + log N * log M), N schedules, M of them of one time; answers with 1 MiB
@@ -33,6 +33,11 @@ local function passed()
   return start
 end
 
+local function declared(each, owner)
+  local application, last = last_declaration(redis.call('HGET', DECLARATIONS, each) or '')
+  return application == owner and to_digits(last) or ''
+end
+
 local names, stop = { name }, 1
 if limit > 0 then
   local start = passed()
@@ -45,10 +50,10 @@ while read < stop and bytes <= BYTES do
   local each = names[read]
   local state = stored_state(each)
   local owner = string.match(state, '^[%d:]+:[ap]:(%S*) ')
-  local called = owner and owner ~= '' and redis.call('HGET', SCHEDULE_OWNERS, owner) or ''
   local at = #reply
   reply[at + 1], reply[at + 2] = each, state
-  reply[at + 3], reply[at + 4] = redis.call('HGET', SCHEDULE_SKIPS, each) or '', string.match(called, '(%d+)$') or ''
+  reply[at + 3] = redis.call('HGET', SCHEDULE_SKIPS, each) or ''
+  reply[at + 4] = owner and owner ~= '' and declared(each, owner) or ''
   bytes = bytes + #state
 end
 local last = read < #names and tonumber(redis.call('ZSCORE', SCHEDULE_TIMES, names[read])) or math.huge

@@ -7,12 +7,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
 import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.fixtures.ManualNanoClock;
+import io.delayqueue.listener.poll.LoopTimer;
 import io.delayqueue.listener.poll.ManualTimer;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.store.MessageEventRecorderFactory;
@@ -118,6 +120,9 @@ abstract class ScheduleFiringBed {
 
         final List<Long> sent = new ArrayList<>();
 
+        /** The timer of the loops, which fires schedules too. */
+        LoopTimer processTimer = ScheduleFiringBed.this.timer;
+
         ScheduleFiring firing;
 
         int calls;
@@ -147,7 +152,7 @@ abstract class ScheduleFiringBed {
         boolean hidesDue;
 
         void firing() {
-            this.firing = new ScheduleFiring(this.schedules, ScheduleFiringBed.this.store, ScheduleFiringBed.this.timer,
+            this.firing = new ScheduleFiring(this.schedules, ScheduleFiringBed.this.store, this.processTimer,
                     Runnable::run, SAFETY_POLL, MessageEventRecorderFactory.NONE);
         }
 
@@ -230,6 +235,82 @@ abstract class ScheduleFiringBed {
         @Override
         public CompletableFuture<ScheduleSnapshotPage> list(QueueName queue, ScheduleCursor after, int limit) {
             return ScheduleFiringBed.this.store.schedules().list(queue, after, limit);
+        }
+
+    }
+
+    /** Provides background timers that end, as that of a process does. */
+    record ProcessTimer(LoopTimer timer) implements LoopTimer {
+
+        @Override
+        public long nanoTime() {
+            return this.timer.nanoTime();
+        }
+
+        @Override
+        public Runnable after(Duration delay, Runnable task) {
+            return this.timer.after(delay, task);
+        }
+
+        @Override
+        public Runnable every(Duration period, Runnable task) {
+            return this.timer.every(period, task);
+        }
+
+        @Override
+        public void pause(Duration duration) {
+            this.timer.pause(duration);
+        }
+
+        @Override
+        public double random() {
+            return this.timer.random();
+        }
+
+        @Override
+        public LoopTimer background(String name) {
+            return new EndingTimer(this.timer, new AtomicBoolean());
+        }
+
+    }
+
+    /** Drops the tasks that are left when it ends, and later ones. */
+    private record EndingTimer(LoopTimer timer, AtomicBoolean ended) implements LoopTimer {
+
+        @Override
+        public long nanoTime() {
+            return this.timer.nanoTime();
+        }
+
+        @Override
+        public Runnable after(Duration delay, Runnable task) {
+            return this.timer.after(delay, () -> run(task));
+        }
+
+        @Override
+        public Runnable every(Duration period, Runnable task) {
+            return this.timer.every(period, () -> run(task));
+        }
+
+        private void run(Runnable task) {
+            if (!this.ended.get()) {
+                task.run();
+            }
+        }
+
+        @Override
+        public void pause(Duration duration) {
+            this.timer.pause(duration);
+        }
+
+        @Override
+        public double random() {
+            return this.timer.random();
+        }
+
+        @Override
+        public void close() {
+            this.ended.set(true);
         }
 
     }

@@ -25,6 +25,8 @@ import io.delayqueue.store.schedule.ScheduleState;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -183,8 +185,11 @@ class ScheduleFiringTests extends ScheduleFiringBed {
         assertThat(this.one.attempts - attempts).isEqualTo(2);
     }
 
-    @Test
-    void aNodeThatBecomesTheFiringNodeWhileItStopsResigns() {
+    /** With a timer of its own, which ends, and with that of virtual time. */
+    @ParameterizedTest
+    @ValueSource(booleans = { true, false })
+    void aNodeThatBecomesTheFiringNodeWhileItStopsResigns(boolean own) {
+        this.one.processTimer = own ? new ProcessTimer(this.timer) : this.timer;
         this.one.start();
         settle();
         put(this.two);

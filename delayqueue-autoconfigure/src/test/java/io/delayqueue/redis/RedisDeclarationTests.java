@@ -2,6 +2,7 @@ package io.delayqueue.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
@@ -233,14 +234,34 @@ class RedisDeclarationTests {
             .containsValue(Standing.FOREIGN);
     }
 
+    /**
+     * Also while its application declares others: those without a name share an owner.
+     */
     @Test
-    void theLastCallOfTheOwnerIsRead() {
+    void aNameIsFreeAnHourAfterItsLastDeclaration() {
+        this.store.declare(QUEUE, "?", false, Map.of("daily", "one", "weekly", "one")).join();
+        minutes(60, () -> this.store.declare(QUEUE, "?", false, Map.of("weekly", "one")).join());
+        assertThat(declare("two")).isEqualTo(Standing.FOREIGN);
+
+        this.clock.advance(Duration.ofMillis(1));
+        assertThat(declare("two")).isEqualTo(Standing.WINS);
+        assertThat(declare(APP, Map.of("weekly", "two")).standings()).containsValue(Standing.FOREIGN);
+    }
+
+    @Test
+    void theLastDeclarationIsRead() {
         store("daily", APP);
         assertThat(this.store.find(QUEUE, "daily").join().declaredAt()).isNull();
 
         declare("one");
 
-        assertThat(List.of(this.store.find(QUEUE, "daily").join().declaredAt())).containsExactly(this.clock.now());
+        Instant declared = this.clock.now();
+        this.clock.advance(MINUTE);
+        declare(APP, Map.of("weekly", "one"));
+
+        assertThat(this.store.find(QUEUE, "daily").join().declaredAt()).isEqualTo(declared);
+        declare("other", Map.of("weekly", "one"));
+        assertThat(this.store.find(QUEUE, "weekly").join().declaredAt()).isNull();
     }
 
 }

@@ -7,10 +7,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.function.Supplier;
 
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.MisfirePolicy;
+import io.delayqueue.OverlapPolicy;
 import io.delayqueue.PayloadTooLargeException;
 import io.delayqueue.QueueName;
 import io.delayqueue.ReceivedMessage;
@@ -40,6 +45,7 @@ import io.delayqueue.store.schedule.ScheduleStore;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.core.ParameterizedTypeReference;
+import org.springframework.util.ReflectionUtils;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -161,6 +167,62 @@ class ScheduleTemplateTests {
         assertThat(receive().id()).isEqualTo("@hourly@" + due.toEpochMilli());
     }
 
+    /** Its time matches the other definition too, and comes again. */
+    @Test
+    void otherTimesRepeatNoOccurrenceAfterAStepBackOfTheStoresClock() {
+        this.schedules.put(hourly());
+        advance(HOUR);
+        this.schedules.pause("hourly"); // decides what is due
+        this.schedules.resume("hourly");
+        Instant sent = now();
+        assertThat(status().lastAt()).isEqualTo(sent);
+        advance(Duration.ofMinutes(-1));
+
+        this.schedules.put(ScheduleDefinition.fixedRate("hourly", HOUR.dividedBy(2)).build());
+
+        assertThat(status().nextAt()).isEqualTo(sent.plus(HOUR.dividedBy(2)));
+    }
+
+    /** The reply to the first run of the script is lost, and the client repeats it. */
+    @Test
+    void aChangeThatTheClientRepeatsIsAnsweredAsTheFirstTime() {
+        this.local.wrapStore((store) -> intercepted(store, "change", (call) -> {
+            call.get();
+            return call.get();
+        }));
+
+        assertThat(this.schedules.putIfAbsent(hourly(), now())).isTrue();
+        assertThat(this.schedules.putIfAbsent(hourly(), now())).isFalse();
+        assertThat(this.schedules.pause("hourly")).isEqualTo(ScheduleChangeResult.DONE);
+        assertThat(this.schedules.resume("hourly")).isEqualTo(ScheduleChangeResult.DONE);
+        assertThat(this.schedules.put(hourly().toBuilder().priority(9).build())).isEqualTo(SchedulePutResult.REPLACED);
+        assertThat(this.schedules.remove("hourly")).isEqualTo(ScheduleChangeResult.NOT_FOUND);
+        assertThat(this.schedules.put(hourly())).isEqualTo(SchedulePutResult.CREATED);
+    }
+
+    /** Otherwise it would undo what its caller, or another one, has done since. */
+    @Test
+    void aChangeThatItsCallerNoLongerWaitsForIsNotRepeated() {
+        this.schedules.put(hourly());
+        Thread caller = Thread.currentThread();
+        AtomicInteger attempts = new AtomicInteger();
+        CompletableFuture<Boolean> answer = new CompletableFuture<>();
+        this.local.wrapStore((store) -> intercepted(store, "find", (call) -> {
+            attempts.incrementAndGet();
+            return call.get();
+        }));
+        this.local.wrapStore((store) -> intercepted(store, "change", (call) -> {
+            caller.interrupt();
+            return answer;
+        }));
+
+        assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> this.schedules.pause("hourly"));
+        assertThat(Thread.interrupted()).isTrue();
+        answer.complete(false);
+
+        assertThat(attempts).hasValue(1);
+    }
+
     @Test
     void aPauseSkipsWhatIsDueUntilTheResumption() {
         this.schedules.put(hourly().toBuilder().misfire(MisfirePolicy.ALL).build());
@@ -208,13 +270,19 @@ class ScheduleTemplateTests {
     }
 
     private ScheduleStore slowToFire(ScheduleStore store) {
-        return (ScheduleStore) Proxy.newProxyInstance(getClass().getClassLoader(),
-                new Class<?>[] { ScheduleStore.class }, (proxy, method, arguments) -> {
-                    Object answer = method.invoke(store, arguments);
-                    if (method.getName().equals("fire")) {
-                        advance(HOUR);
-                    }
-                    return answer;
+        return intercepted(store, "fire", (call) -> {
+            Object answer = call.get();
+            advance(HOUR);
+            return answer;
+        });
+    }
+
+    private static ScheduleStore intercepted(ScheduleStore store, String method,
+            Function<Supplier<Object>, Object> interceptor) {
+        return (ScheduleStore) Proxy.newProxyInstance(ScheduleStore.class.getClassLoader(),
+                new Class<?>[] { ScheduleStore.class }, (proxy, called, arguments) -> {
+                    Supplier<Object> call = () -> ReflectionUtils.invokeMethod(called, store, arguments);
+                    return called.getName().equals(method) ? interceptor.apply(call) : call.get();
                 });
     }
 
@@ -297,6 +365,18 @@ class ScheduleTemplateTests {
         });
         assertThat(status().nextAt()).isEqualTo(now().plus(HOUR));
         assertThat(status().sent()).isZero();
+    }
+
+    @Test
+    void aTriggeredOccurrenceWaitsForThoseOfItsGroup() {
+        this.schedules.put(hourly().toBuilder().overlap(OverlapPolicy.QUEUE).build());
+        advance(HOUR);
+        this.schedules.pause("hourly"); // decides what is due
+        assertThat(receive().id()).isEqualTo("@hourly@" + now().toEpochMilli());
+
+        assertThat(this.schedules.trigger("hourly")).isPresent();
+
+        assertThat(receive()).isNull();
     }
 
     @Test

@@ -12,6 +12,7 @@ import java.util.function.Function;
 
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.OnDuplicate;
+import io.delayqueue.OverlapPolicy;
 import io.delayqueue.QueueName;
 import io.delayqueue.ScheduleChangeResult;
 import io.delayqueue.ScheduleDefinition;
@@ -34,10 +35,7 @@ import static io.delayqueue.store.schedule.ScheduleState.NONE;
  */
 public final class ScheduleChanger {
 
-    /**
-     * How long a declaration counts after the last call of its application, as
-     * {@code KEPT} of declare-schedules.lua.
-     */
+    /** How long a declaration counts, as {@code KEPT} of declare-schedules.lua. */
     static final Duration DECLARED = Duration.ofHours(1);
 
     /**
@@ -184,7 +182,9 @@ public final class ScheduleChanger {
             return null;
         }
         boolean passed = !undecidable && isDue(found, found.now().toEpochMilli());
-        Instant after = passed ? Instant.ofEpochMilli(state.next() - 1) : found.now();
+        // The last one may be ahead, as the store's clock was set back since it was sent.
+        long now = Math.max(found.now().toEpochMilli(), state.last());
+        Instant after = Instant.ofEpochMilli(passed ? state.next() - 1 : now);
         return state.redefined(same ? state.position() : beginning(definition, after), owner, stored);
     }
 
@@ -254,7 +254,7 @@ public final class ScheduleChanger {
         });
     }
 
-    /** Removes a schedule that no live application declares. */
+    /** Removes a schedule that no node has declared for an hour. */
     public CompletableFuture<ScheduleChangeResult> remove(QueueName queue, String name) {
         return change(queue, name, null,
                 (found) -> (found.state() == null) ? new Decision<>(ScheduleChangeResult.NOT_FOUND, null)
@@ -279,9 +279,9 @@ public final class ScheduleChanger {
             long now = found.now().toEpochMilli() + offset;
             byte[] envelope = codec.envelope(DefinitionCodec.payload(state.definition()),
                     OccurrenceIds.headers(state.last(), state.next()));
-            return Optional
-                .of(new NewMessage(OccurrenceIds.triggeredId(name, now), false, DueTime.NOW, OnDuplicate.KEEP,
-                        definition.priority(), OccurrenceDecider.wholeMillis(definition), null, envelope));
+            return Optional.of(new NewMessage(OccurrenceIds.triggeredId(name, now), false, DueTime.NOW,
+                    OnDuplicate.KEEP, definition.priority(), OccurrenceDecider.wholeMillis(definition),
+                    (definition.overlap() == OverlapPolicy.QUEUE) ? OccurrenceIds.group(name) : null, envelope));
         }, this.executor);
     }
 
@@ -311,37 +311,7 @@ public final class ScheduleChanger {
 
     private <T> CompletableFuture<T> change(QueueName queue, String name, @Nullable String node,
             Function<ScheduleSnapshot, @Nullable Decision<T>> decision) {
-        return change(queue, name, node, decision, MAX_REPEATS);
-    }
-
-    private <T> CompletableFuture<T> change(QueueName queue, String name, @Nullable String node,
-            Function<ScheduleSnapshot, @Nullable Decision<T>> decision, int repeats) {
-        if (repeats == 0) {
-            return CompletableFuture.failedFuture(new StoreRefusedException(
-                    "Schedule '%s' of queue '%s' was not changed, as it changes all the time; repeat the call"
-                        .formatted(name, queue),
-                    Effect.NONE, null));
-        }
-        ScheduleStore store = this.schedules.store();
-        return store.find(queue, name).thenComposeAsync((found) -> {
-            Decision<T> decided = decision.apply(found);
-            if (decided == null) {
-                return fireFirst(queue, found).thenCompose((fired) -> change(queue, name, node, decision, repeats - 1));
-            }
-            if (decided.state == null && !decided.removes) {
-                return CompletableFuture.completedFuture(decided.result);
-            }
-            return store.change(queue, new ScheduleChange(name, found.state(), decided.state, decided.skip, node))
-                .thenCompose((changed) -> {
-                    if (!changed) {
-                        return change(queue, name, node, decision, repeats - 1);
-                    }
-                    if (decided.skip != null) {
-                        this.events.skipped(queue, decided.skip);
-                    }
-                    return CompletableFuture.completedFuture(decided.result);
-                });
-        }, this.executor);
+        return new Attempts<>(queue, name, node, decision).start();
     }
 
     /**
@@ -369,6 +339,93 @@ public final class ScheduleChanger {
     private List<ScheduleStep> plan(ScheduleSnapshot found) {
         Map<String, ScheduleState> due = (found.state() != null) ? Map.of(found.name(), found.state()) : Map.of();
         return this.schedules.planner().plan(due, found.now(), () -> 0.5, Problems.IGNORED);
+    }
+
+    /**
+     * Makes one change, by several attempts if the schedule changes meanwhile. A caller
+     * that no longer waits cancels the result; no further attempt is made then, as it
+     * would undo a later change. The attempts follow one another.
+     */
+    private final class Attempts<T> {
+
+        private final QueueName queue;
+
+        private final String name;
+
+        private final @Nullable String node;
+
+        private final Function<ScheduleSnapshot, @Nullable Decision<T>> decision;
+
+        private final CompletableFuture<T> result = new CompletableFuture<>();
+
+        private int left = MAX_REPEATS;
+
+        /** The last attempt to change the schedule, which the store has not confirmed. */
+        private @Nullable Decision<T> unconfirmed;
+
+        Attempts(QueueName queue, String name, @Nullable String node,
+                Function<ScheduleSnapshot, @Nullable Decision<T>> decision) {
+            this.queue = queue;
+            this.name = name;
+            this.node = node;
+            this.decision = decision;
+        }
+
+        CompletableFuture<T> start() {
+            next().whenComplete((value, ex) -> {
+                if (ex != null) {
+                    this.result.completeExceptionally(ex);
+                }
+                else {
+                    this.result.complete(value);
+                }
+            });
+            return this.result;
+        }
+
+        private CompletableFuture<T> next() {
+            if (this.result.isDone()) {
+                return this.result; // The caller waits no longer.
+            }
+            if (this.left-- == 0) {
+                return CompletableFuture.failedFuture(new StoreRefusedException(
+                        "Schedule '%s' of queue '%s' was not changed, as it changes all the time; repeat the call"
+                            .formatted(this.name, this.queue),
+                        Effect.NONE, null));
+            }
+            return ScheduleChanger.this.schedules.store()
+                .find(this.queue, this.name)
+                .thenComposeAsync(this::decide, ScheduleChanger.this.executor);
+        }
+
+        private CompletableFuture<T> decide(ScheduleSnapshot found) {
+            if (this.result.isDone()) {
+                return this.result;
+            }
+            if (this.unconfirmed != null && this.unconfirmed.isMade(found.state())) {
+                return CompletableFuture.completedFuture(this.unconfirmed.result);
+            }
+            Decision<T> decided = this.decision.apply(found);
+            if (decided == null) {
+                return fireFirst(this.queue, found).thenCompose((fired) -> next());
+            }
+            if (decided.state == null && !decided.removes) {
+                return CompletableFuture.completedFuture(decided.result);
+            }
+            this.unconfirmed = decided;
+            return ScheduleChanger.this.schedules.store()
+                .change(this.queue,
+                        new ScheduleChange(this.name, found.state(), decided.state, decided.skip, this.node))
+                .thenCompose((changed) -> changed ? made(decided) : next());
+        }
+
+        private CompletableFuture<T> made(Decision<T> decided) {
+            if (decided.skip != null) {
+                ScheduleChanger.this.events.skipped(this.queue, decided.skip);
+            }
+            return CompletableFuture.completedFuture(decided.result);
+        }
+
     }
 
     /**
@@ -400,6 +457,17 @@ public final class ScheduleChanger {
 
         Decision(T result, @Nullable ScheduleState state) {
             this(result, state, null, false);
+        }
+
+        /**
+         * Returns whether a schedule is as this decision changes it. If the store has not
+         * confirmed the change, it has made it all the same: the reply was lost, and the
+         * client has repeated the call. Or another node has made the same change.
+         */
+        boolean isMade(@Nullable ScheduleState found) {
+            return found != null && this.state != null && found.generation() == this.state.generation()
+                    && found.paused() == this.state.paused() && found.owner().equals(this.state.owner())
+                    && found.definition().equals(this.state.definition());
         }
 
     }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param state its state; {@code null} if there is no schedule of that name
  * @param skips its skips
  * @param now the time of the store
- * @param declaredAt when a node of the application that declares it called last;
+ * @param declaredAt when a node of the application that declares it did so last;
  * {@code null} if none has, or if a call has put it
  */
 public record ScheduleSnapshot(String name, @Nullable ScheduleState state, SkipLog skips, Instant now,
