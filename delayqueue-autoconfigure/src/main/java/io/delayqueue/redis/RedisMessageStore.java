@@ -51,6 +51,10 @@ import static io.delayqueue.redis.script.ScriptCodec.bytesOfName;
 import static io.delayqueue.redis.script.ScriptCodec.name;
 import static io.delayqueue.redis.script.ScriptCodec.number;
 import static io.delayqueue.redis.script.ScriptCodec.text;
+import static io.delayqueue.redis.script.SendReplies.CHANGES_GROUP;
+import static io.delayqueue.redis.script.SendReplies.DEDUPLICATED;
+import static io.delayqueue.redis.script.SendReplies.EXCEEDS_WINDOWS;
+import static io.delayqueue.redis.script.SendReplies.NOT_HELD;
 
 /**
  * Stores messages in Redis by Lua scripts, whose headers specify the operations; this
@@ -73,22 +77,11 @@ public final class RedisMessageStore implements MessageStore {
     private static final RedriveResult[] REDRIVE_RESULTS = { RedriveResult.REDRIVEN, RedriveResult.ID_IN_USE,
             RedriveResult.EMPTY, RedriveResult.NOT_FOUND };
 
-    /** Outcome of a message that would change the group of its id. */
-    private static final int CHANGES_GROUP = 4;
-
-    private static final int NOT_HELD = 5;
-
     /** Outcome of a message whose revision the queue holds already. */
     private static final int HELD = 6;
 
     /** Outcome of a settlement that was left to another call. */
     private static final int LEFT = 2;
-
-    /** Outcome of a message whose id is kept out by its duplicate window. */
-    private static final int DEDUPLICATED = 7;
-
-    /** Outcome of a message that the number of duplicate windows does not allow. */
-    private static final int EXCEEDS_WINDOWS = 8;
 
     /** Outcome of a settlement that another call with one key more makes. */
     private static final int HAS_WINDOW = 3;

@@ -2,15 +2,19 @@ package io.delayqueue.redis.replication;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.delayqueue.DelayQueueException;
+import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.NotReplicatedException;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.redis.script.RedisExceptionTranslator;
 import io.delayqueue.redis.script.RedisScript;
+import io.delayqueue.redis.script.SendReplies;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
@@ -18,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sends one script call of a pipeline, and completes it once the pipeline reports that
- * the replicas have its writes.
+ * the replicas have its writes. A call that has stored nothing needs no replicas.
  * <p>
  * <strong>Threads.</strong> Any creates it; then one at a time uses it. Its time limit
  * ends it on a thread of its own.
@@ -111,7 +115,10 @@ final class ReplicatedCall {
         }
     }
 
-    /** Fails the call; {@link #answer} translates failures of the client. */
+    /**
+     * Fails the call. {@link #answer} translates failures of the client, and ignores
+     * missing replicas if nothing was stored.
+     */
     void fail(Throwable failure) {
         this.reply.completeExceptionally(failure);
     }
@@ -127,12 +134,34 @@ final class ReplicatedCall {
                         : RedisExceptionTranslator.notConnected(failure);
             }
             if (failure instanceof TimeoutException && failure(failure) == null) {
-                throw new NotReplicatedException("Stored, not replicated: no answer to WAIT within %d ms of the send"
-                    .formatted(this.limit.toMillis()), failure);
+                return unreplicated(
+                        new NotReplicatedException("Stored, not replicated: no answer to WAIT within %d ms of the send"
+                            .formatted(this.limit.toMillis()), failure));
+            }
+            if (failure instanceof NotReplicatedException missing) {
+                return unreplicated(missing);
             }
             throw (failure instanceof DelayQueueException known) ? known
                     : RedisExceptionTranslator.translate(this.script, failure, this.limit);
         });
+    }
+
+    /**
+     * Returns the reply of a script that has stored nothing, as its caller has to read
+     * what to do next; otherwise fails.
+     * @param failure the exception if all messages are stored
+     */
+    private List<Object> unreplicated(NotReplicatedException failure) {
+        List<Object> reply = Objects.requireNonNull(this.sent).join();
+        Effect effect = SendReplies.effect(this.script, reply);
+        if (effect == Effect.NONE) {
+            return reply;
+        }
+        throw (effect == Effect.STORED) ? failure
+                : new StoreUnavailableException(
+                        "Only some messages of '%s' are stored; send all of them again with their ids. %s"
+                            .formatted(this.script.name(), failure.getMessage()),
+                        Effect.UNKNOWN, failure.getCause());
     }
 
 }
