@@ -22,9 +22,9 @@ public final class StoreFailures {
     private StoreFailures() {
     }
 
-    /** Returns whether a call with this failure may have taken effect. */
+    /** Returns whether a call with this failure has taken effect, or may have. */
     public static boolean mayHaveTakenEffect(Throwable failure) {
-        return unwrap(failure) instanceof DelayQueueException known && known.effect() == Effect.UNKNOWN;
+        return unwrap(failure) instanceof DelayQueueException known && known.effect() != Effect.NONE;
     }
 
     /**
