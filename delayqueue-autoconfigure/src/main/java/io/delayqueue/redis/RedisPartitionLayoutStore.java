@@ -78,7 +78,8 @@ public final class RedisPartitionLayoutStore implements PartitionLayoutStore {
 
     private CompletableFuture<List<Object>> execute(Partition partition, String expected, String record,
             String recordIfHeld) {
-        return this.redis.run(RedisScripts.PARTITIONS, partition, bytes(expected), bytes(record), bytes(recordIfHeld));
+        return this.redis.withDuplicates(RedisScripts.PARTITIONS, partition, bytes(expected), bytes(record),
+                bytes(recordIfHeld));
     }
 
 }

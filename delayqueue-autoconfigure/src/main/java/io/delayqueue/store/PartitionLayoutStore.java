@@ -59,7 +59,8 @@ public interface PartitionLayoutStore {
 
     /**
      * Records {@code count} partitions, not complete, in the first partition if that has
-     * no record. If it holds messages, the layout includes the previous number, one.
+     * no record. If it holds messages, dead letters or duplicate windows, the layout
+     * includes the previous number, one.
      * @return the layout that is recorded now
      */
     CompletableFuture<PartitionLayout> establish(QueueName queue, int count);

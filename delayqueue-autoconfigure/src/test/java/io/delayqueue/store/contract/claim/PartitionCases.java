@@ -265,6 +265,19 @@ public abstract class PartitionCases extends StoreCases {
             .isEqualTo(new PartitionLayout(1, List.of(1, 4), false));
     }
 
+    /** A send to an id in its window has to ask the former partition. */
+    @Test
+    void areCreatedAfterOneWhoseDuplicateWindowsRun() {
+        this.dq.send(keep("first", Duration.ZERO).withDuplicateWindow(Duration.ofMinutes(5)));
+        assertThat(this.dq.acknowledge(this.dq.claimOne())).isTrue();
+
+        assertThat(records().establish(QUEUE.queue(), 4).join())
+            .isEqualTo(new PartitionLayout(1, List.of(1, 4), false));
+
+        // Ends the window, which outlives the message.
+        assertThat(store().cancel(NOW, ID).join()).isEqualTo(CancelResult.NOT_FOUND);
+    }
+
     @Test
     void areReplacedOnlyWithTheirVersion() {
         PartitionLayout next = FOUR.next(8);
