@@ -472,23 +472,26 @@ public final class PartitionRouter {
 
         /** Starts over with the new layout, as there may be more targets. */
         private CompletableFuture<Void> again(List<Integer> pending, Throwable refusal, int repeats) {
-            return PartitionRouter.this.layouts.read(this.queue, refusal).handle((partitions, failure) -> {
-                if (failure != null) {
-                    fail(pending, failure);
-                    return CompletableFuture.<Void>completedFuture(null);
-                }
-                Map<PartitionRoute, List<Integer>> byRoute = new LinkedHashMap<>();
-                pending.forEach(
-                        (position) -> byRoute
-                            .computeIfAbsent(PartitionRoute.of(this.queue, partitions, this.messages.get(position)),
-                                    (route) -> new ArrayList<>())
-                            .add(position));
-                CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
-                for (Map.Entry<PartitionRoute, List<Integer>> entry : byRoute.entrySet()) {
-                    done = done.thenCompose((before) -> go(entry.getKey(), 0, entry.getValue(), repeats));
-                }
-                return done;
-            }).thenCompose(Function.identity());
+            return PartitionRouter.this.layouts.read(this.queue, refusal)
+                .thenApply((read) -> requireJournal(this.queue, read, this.offer))
+                .handle((partitions, failure) -> {
+                    if (failure != null) {
+                        fail(pending, failure);
+                        return CompletableFuture.<Void>completedFuture(null);
+                    }
+                    Map<PartitionRoute, List<Integer>> byRoute = new LinkedHashMap<>();
+                    pending.forEach(
+                            (position) -> byRoute
+                                .computeIfAbsent(PartitionRoute.of(this.queue, partitions, this.messages.get(position)),
+                                        (route) -> new ArrayList<>())
+                                .add(position));
+                    CompletableFuture<Void> done = CompletableFuture.completedFuture(null);
+                    for (Map.Entry<PartitionRoute, List<Integer>> entry : byRoute.entrySet()) {
+                        done = done.thenCompose((before) -> go(entry.getKey(), 0, entry.getValue(), repeats));
+                    }
+                    return done;
+                })
+                .thenCompose(Function.identity());
         }
 
     }
