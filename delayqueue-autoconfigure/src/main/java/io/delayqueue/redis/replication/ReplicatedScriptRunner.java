@@ -77,7 +77,12 @@ public final class ReplicatedScriptRunner implements ScriptRunner {
 
     @Override
     public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments) {
-        ReplicatedCall call = new ReplicatedCall(script, keys, arguments, this.limit);
+        return run(script, keys, arguments, this.limit);
+    }
+
+    @Override
+    public CompletableFuture<List<Object>> run(RedisScript script, byte[][] keys, byte[][] arguments, Duration limit) {
+        ReplicatedCall call = new ReplicatedCall(script, keys, arguments, limit);
         AbstractRedisClient current = this.client;
         if (current != null && current == this.factory.getNativeClient()) {
             MasterPipeline pipeline = pipelineOf(call, current);

@@ -3,16 +3,20 @@ package io.delayqueue.redis.replication;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
 
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.NotReplicatedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
 import io.delayqueue.redis.script.RedisScript;
 import io.delayqueue.redis.script.RedisScripts;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import org.junit.jupiter.api.Test;
+
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -21,7 +25,10 @@ import static org.mockito.ArgumentMatchers.anyString;
 import static org.mockito.BDDMockito.given;
 import static org.mockito.Mockito.mock;
 
-/** P1: a call that ends before the replicas answer reports what its script has stored. */
+/**
+ * P1: a call that ends before the replicas answer reports whether its script has stored
+ * its messages.
+ */
 class ReplicatedCallTests {
 
     /** A caller whose id is held calls another script then. */
@@ -45,6 +52,23 @@ class ReplicatedCallTests {
                 assertThat(failure.effect()).isEqualTo(Effect.UNKNOWN);
                 assertThat(failure).hasMessageStartingWith("Only some messages of 'schedule' are stored");
             });
+    }
+
+    /** The repetition of a call has the rest of its limit. */
+    @Test
+    void aCallEndsWithinAShorterLimitThanUsual() {
+        LettuceConnectionFactory unused = ConnectionFactories.started(new LettuceConnectionFactory());
+        ReplicationRequirement one = new ReplicationRequirement(1, Duration.ofSeconds(1));
+        ReplicatedScriptRunner runner = new ReplicatedScriptRunner(unused, one, Duration.ofHours(1),
+                (task) -> new Thread("does not connect"));
+
+        assertThat(runner.run(RedisScripts.SEND, new byte[0][], new byte[0][], Duration.ofMillis(10)))
+            .failsWithin(Duration.ofMinutes(1))
+            .withThrowableOfType(ExecutionException.class)
+            .withCauseInstanceOf(StoreUnavailableException.class);
+
+        runner.close();
+        unused.destroy();
     }
 
     private static CompletableFuture<List<Object>> timedOut(RedisScript script, Object... reply) {
