@@ -11,7 +11,8 @@ import org.springframework.context.SmartLifecycle;
 /**
  * Creates, starts and stops the services for HTTP consumers: long polling, settlements
  * and lease tokens. Stops before the web server waits for its requests: waiting claims
- * are answered with no message, so that they do not delay the shutdown.
+ * are answered with no message, so that they do not delay the shutdown, and new ones are
+ * rejected.
  */
 public final class HttpConsumerServices implements SmartLifecycle {
 

@@ -31,6 +31,8 @@ import io.delayqueue.store.envelope.Envelope;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.web.http.Json;
+import io.delayqueue.web.http.Problem;
+import io.delayqueue.web.http.ProblemException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -110,8 +112,9 @@ public final class LongPolling {
      * @param limit most messages, 1 to 100
      * @param lease the lease of the messages
      * @param wait longest time to wait; zero to take only messages that are due now
-     * @return completes with no message if there was none in time; completing it ends the
-     * wait
+     * @return completes with no message if there was none in time, and fails with a
+     * {@link ProblemException} if the node is starting or stopping; completing it ends
+     * the wait
      */
     public CompletableFuture<List<ClaimedHttpMessage>> claim(QueueName queue, int limit, Duration lease,
             Duration wait) {
@@ -120,17 +123,27 @@ public final class LongPolling {
         WaitingClaim<ClaimedHttpMessage> request = new WaitingClaim<>(limit, lease, now() + wait.toNanos(),
                 new Answer(() -> permits.leave(queue)));
         if (!execute(() -> join(queue, request))) {
-            request.answer().complete(List.of());
+            reject(request);
         }
         return request.answer();
     }
 
     private void join(QueueName queue, WaitingClaim<ClaimedHttpMessage> request) {
         if (this.thread == null) {
-            request.answer().complete(List.of());
+            reject(request);
             return;
         }
         this.pollers.computeIfAbsent(queue, this::poller).join(request);
+    }
+
+    /**
+     * Fails a claim that arrives while the node starts or stops. Its caller would take an
+     * answer without messages for an empty queue, and claim again at once.
+     */
+    private static void reject(WaitingClaim<ClaimedHttpMessage> request) {
+        request.answer()
+            .completeExceptionally(new ProblemException(new Problem(Problem.Kind.NOT_RUNNING,
+                    "This node takes no claims while it starts or stops: retry, or call another node")));
     }
 
     private QueuePoller<ClaimedHttpMessage> poller(QueueName queue) {

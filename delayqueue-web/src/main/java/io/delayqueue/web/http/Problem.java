@@ -76,6 +76,8 @@ public record Problem(Kind kind, String detail, Map<String, JsonNode> more) {
 
         STORE_REFUSED(503, "store-refused", "The store refused"),
 
+        NOT_RUNNING(503, "not-running", "The node is starting or stopping"),
+
         NOT_REPLICATED(503, "not-replicated", "Too few replicas are known to have the message"),
 
         BATCH(503, "batch", "Not all messages are known to be stored");

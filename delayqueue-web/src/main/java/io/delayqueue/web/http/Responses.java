@@ -3,6 +3,7 @@ package io.delayqueue.web.http;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -31,6 +32,10 @@ public final class Responses {
     private static final String JSON = "application/json";
 
     private static final String PROBLEM = "application/problem+json";
+
+    /** Problems that may be over after a second. */
+    private static final Set<Problem.Kind> TRANSIENT = Set.of(Problem.Kind.STORE_UNAVAILABLE,
+            Problem.Kind.TOO_MANY_WAITING, Problem.Kind.NOT_RUNNING);
 
     private Responses() {
     }
@@ -126,7 +131,7 @@ public final class Responses {
 
     private static ServerResponse.BodyBuilder builder(Problem problem) {
         ServerResponse.BodyBuilder builder = builder(problem.kind().status());
-        if (problem.kind() == Problem.Kind.STORE_UNAVAILABLE || problem.kind() == Problem.Kind.TOO_MANY_WAITING) {
+        if (TRANSIENT.contains(problem.kind())) {
             builder.header("Retry-After", "1");
         }
         return builder;

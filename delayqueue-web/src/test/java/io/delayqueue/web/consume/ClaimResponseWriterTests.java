@@ -139,6 +139,21 @@ class ClaimResponseWriterTests {
         }
     }
 
+    /** The web server stops later. */
+    @Test
+    void aClaimDuringAStopIsRejectedUntilARetry() {
+        try (ApiServer stopping = ApiServer.start()) {
+            stopping.bean(HttpConsumerServices.class).stop();
+
+            Reply rejected = stopping.post(QUEUES + "q/claims", "{}");
+
+            assertThat(rejected.status()).isEqualTo(503);
+            assertThat(rejected.problem()).isEqualTo("not-running");
+            assertThat(rejected.header("Retry-After")).isEqualTo("1");
+            assertThat(stopping.audited()).isEmpty();
+        }
+    }
+
     /** Listeners of the audit and of dead letters do not block consumers. */
     @Test
     void aHangingListenerBlocksNoConsumer() {

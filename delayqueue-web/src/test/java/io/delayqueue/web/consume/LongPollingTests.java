@@ -46,6 +46,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 /** Checks waiting claims on an in-memory store: P3 and P4 for them, and their limits. */
 class LongPollingTests {
@@ -283,6 +285,36 @@ class LongPollingTests {
             .satisfies((message) -> assertThat(message.claimed().redelivered()).isFalse());
     }
 
+    /** An answer without messages would mean that none is due. */
+    @Test
+    void aNodeThatDoesNotRunRejectsClaims() {
+        send("m", "{\"payload\":1}");
+        this.consumers.stop();
+
+        for (Duration wait : List.of(Duration.ZERO, LONG)) {
+            assertRejected(claim(QUEUE, wait));
+        }
+        assertThat(this.claims).hasValue(0);
+        assertThat(this.consumers.polls().waiting()).isZero();
+    }
+
+    @Test
+    void aStopRejectsClaimsThatItOvertakesAndAnswersThoseThatWait() throws Exception {
+        CountDownLatch held = new CountDownLatch(1);
+        this.blocked = held;
+        CompletableFuture<List<ClaimedHttpMessage>> waiting = claim(QUEUE, LONG);
+        await().until(() -> this.claims.get() == 1);
+        CompletableFuture<List<ClaimedHttpMessage>> overtaken = claim(OTHER, Duration.ZERO);
+
+        CompletableFuture<Void> stopped = CompletableFuture.runAsync(this.consumers::stop);
+        await().until(() -> !this.consumers.isRunning());
+        held.countDown();
+        stopped.get(1, TimeUnit.MINUTES);
+
+        assertThat(claimed(waiting)).isEmpty();
+        assertRejected(overtaken);
+    }
+
     /** A blocking client delays its own queue, but not the thread of all others. */
     @Test
     void aBlockingCallDelaysNoOtherQueue() {
@@ -325,6 +357,12 @@ class LongPollingTests {
 
         assertThat(claimed(claim(QUEUE, LONG))).hasSize(1);
         assertThat(this.deadLetteringThreads).singleElement().asString().startsWith("delayqueue-web-reader-");
+    }
+
+    private static void assertRejected(CompletableFuture<List<ClaimedHttpMessage>> claim) {
+        assertThatThrownBy(() -> claimed(claim)).cause()
+            .isInstanceOfSatisfying(ProblemException.class,
+                    (ex) -> assertThat(ex.problem().kind()).isEqualTo(Problem.Kind.NOT_RUNNING));
     }
 
     private CompletableFuture<List<ClaimedHttpMessage>> claim(QueueName queue, Duration wait) {
