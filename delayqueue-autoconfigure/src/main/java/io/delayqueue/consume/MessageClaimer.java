@@ -110,6 +110,7 @@ public final class MessageClaimer<M> {
     private void read(Partition partition, ClaimResult result, Claim<M> claim, CompletableFuture<Batch<M>> batch) {
         try {
             if (!claim.thread().read(() -> accept(partition, result, claim, batch))) {
+                CompletableFuture.runAsync(() -> report(partition, result, claim));
                 releaseUnseen(leases(result), claim.thread());
                 batch.complete(new Batch<>(result, List.of(), List.of()));
             }
@@ -121,8 +122,7 @@ public final class MessageClaimer<M> {
 
     private void accept(Partition partition, ClaimResult result, Claim<M> claim, CompletableFuture<Batch<M>> batch) {
         try {
-            this.router.onVersion(partition, result.partitionsVersion());
-            this.settler.report(partition.queue(), result, claim.settings().expiryPolicy());
+            report(partition, result, claim);
             List<CompletableFuture<Outcome<M>>> all = result.messages()
                 .stream()
                 .map((message) -> accept(message, result.now(), claim))
@@ -139,6 +139,12 @@ public final class MessageClaimer<M> {
         catch (Throwable ex) {
             fail(result, ex, claim, batch);
         }
+    }
+
+    /** Reports the changes that a claim has made, even if no caller gets its messages. */
+    private void report(Partition partition, ClaimResult result, Claim<M> claim) {
+        this.router.onVersion(partition, result.partitionsVersion());
+        this.settler.report(partition.queue(), result, claim.settings().expiryPolicy());
     }
 
     /**

@@ -30,6 +30,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
@@ -307,6 +308,17 @@ class ReceiverTests {
     @Test
     void aMessageThatArrivesAfterTheInterruptIsReleased() {
         assertGivenBackAfterInterruptDuring("claim", false);
+    }
+
+    /** P9: the claim has removed its message, so no later one reports it. */
+    @Test
+    void aDeadLetterOfAClaimThatIsAnsweredAfterTheInterruptIsPublished() {
+        DeadLetterEvent expired = new DeadLetterEvent("q", "b", "b~1", 0, "expired");
+        this.store.deadLettered.add(expired);
+
+        assertGivenBackAfterInterruptDuring("claim", false);
+
+        await().untilAsserted(() -> assertThat(this.templates.events).containsExactly(expired));
     }
 
     @Test
