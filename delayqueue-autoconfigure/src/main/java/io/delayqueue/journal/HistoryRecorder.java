@@ -2,8 +2,12 @@ package io.delayqueue.journal;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -61,6 +65,8 @@ final class HistoryRecorder implements MessageStore {
     /** Maximum number of characters of a detail. */
     static final int DETAIL_LIMIT = 500;
 
+    private static final int MAX_SETTLED = 10_000;
+
     private static final String EXPIRED = "expired";
 
     private static final String DEAD_LETTERED = "dead-lettered";
@@ -74,6 +80,19 @@ final class HistoryRecorder implements MessageStore {
     private final Consumer<HistoryRow> rows;
 
     private final LongSupplier nanoTime;
+
+    /** The last leases that were settled by calls that consumers over HTTP may repeat. */
+    private final Set<Lease> settled = Collections
+        .synchronizedSet(Collections.newSetFromMap(new LinkedHashMap<Lease, Boolean>() {
+
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<Lease, Boolean> eldest) {
+                return size() > MAX_SETTLED;
+            }
+
+        }));
 
     /**
      * Creates a recorder.
@@ -139,6 +158,8 @@ final class HistoryRecorder implements MessageStore {
             }
         }
         for (ClaimedMessage message : claim.messages()) {
+            // A clock that stands still may give a lease the token of an earlier one.
+            this.settled.remove(message.lease());
             trace.add(message.lease().id(), Event.CLAIMED, message.failures() + 1,
                     message.redelivered() ? "redelivered, as its last lease ran out" : null);
         }
@@ -173,16 +194,22 @@ final class HistoryRecorder implements MessageStore {
 
     @Override
     public CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
-        return recording(lease.queue(), () -> this.store.retry(lease, delay, failure), (trace, done) -> {
-            trace.add(lease.id(), Event.FAILED, cause(failure));
-            trace.settled(lease, done, Event.RETRIED, dueIn(delay));
-        });
+        return recording(lease.queue(), () -> this.store.retry(lease, delay, failure),
+                (trace, done) -> once(lease, done, () -> {
+                    trace.add(lease.id(), Event.FAILED, cause(failure));
+                    trace.settled(lease, done, Event.RETRIED, dueIn(delay));
+                }));
     }
 
     @Override
     public CompletableFuture<List<Boolean>> release(Partition partition, List<Lease> leases, Duration delay) {
-        return recording(partition.queue(), () -> this.store.release(partition, leases, delay),
-                (trace, answers) -> trace.settled(leases, answers, Event.RELEASED, dueIn(delay)));
+        return recording(partition.queue(), () -> this.store.release(partition, leases, delay), (trace, answers) -> {
+            for (int i = 0; i < leases.size(); i++) {
+                Lease lease = leases.get(i);
+                boolean done = answers.get(i);
+                once(lease, done, () -> trace.settled(lease, done, Event.RELEASED, dueIn(delay)));
+            }
+        });
     }
 
     @Override
@@ -193,17 +220,18 @@ final class HistoryRecorder implements MessageStore {
 
     @Override
     public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterRequest request) {
-        return recording(lease.queue(), () -> this.store.deadLetter(lease, request), (trace, done) -> {
-            if (request.failed()) {
-                trace.add(lease.id(), Event.FAILED, cause(request.cause()));
-            }
-            if (request.cause().equals(EXPIRED)) {
-                trace.settled(lease, done, Event.EXPIRED, DEAD_LETTERED);
-            }
-            else {
-                trace.settled(lease, done, Event.DEAD_LETTERED, cause(request.cause()));
-            }
-        });
+        return recording(lease.queue(), () -> this.store.deadLetter(lease, request),
+                (trace, done) -> once(lease, done, () -> {
+                    if (request.failed()) {
+                        trace.add(lease.id(), Event.FAILED, cause(request.cause()));
+                    }
+                    if (request.cause().equals(EXPIRED)) {
+                        trace.settled(lease, done, Event.EXPIRED, DEAD_LETTERED);
+                    }
+                    else {
+                        trace.settled(lease, done, Event.DEAD_LETTERED, cause(request.cause()));
+                    }
+                }));
     }
 
     @Override
@@ -312,6 +340,17 @@ final class HistoryRecorder implements MessageStore {
                 logger.warn("A transition is missing in the history, as its row could not be made", ex);
             }
         });
+    }
+
+    /**
+     * Records a settlement, unless the lease is one of those settled last: then the call
+     * is repeated, and has changed nothing.
+     */
+    private void once(Lease lease, boolean done, Runnable transitions) {
+        boolean repeated = done ? !this.settled.add(lease) : this.settled.contains(lease);
+        if (!repeated) {
+            transitions.run();
+        }
     }
 
     private @Nullable Trace trace(QueueName queue) {

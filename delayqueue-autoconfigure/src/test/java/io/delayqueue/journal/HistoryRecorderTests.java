@@ -164,6 +164,45 @@ class HistoryRecorderTests {
                 "42 LEASE_LOST: not HANDLED");
     }
 
+    /** As by a consumer over HTTP that got no answer. */
+    @Test
+    void repeatedSettlementsAreRecordedOnce() {
+        Lease retried = sentAndClaimed("1");
+        Lease released = sentAndClaimed("2");
+        Lease dead = sentAndClaimed("3");
+
+        for (int i = 0; i < 2; i++) {
+            assertThat(this.store.retry(retried, Duration.ofSeconds(5), CAUSE)).isCompletedWithValue(true);
+            assertThat(this.store.release(PARTITION, List.of(released), Duration.ofSeconds(9)))
+                .isCompletedWithValue(List.of(true));
+            assertThat(this.store.deadLetter(dead, new DeadLetterRequest("rejected", true, this.clock.now())))
+                .isCompletedWithValue(true);
+        }
+
+        assertThat(recorded()).containsExactly("1 FAILED: " + CAUSE, "1 RETRIED: due in 5 s", "2 RELEASED: due in 9 s",
+                "3 FAILED: rejected", "3 DEAD_LETTERED: rejected");
+    }
+
+    /** Recorded there, it would have the number of that attempt. */
+    @Test
+    void aRepeatedSettlementIsNotRecordedBehindALaterClaim() {
+        Lease retried = sentAndClaimed("1");
+        this.store.retry(retried, Duration.ZERO, CAUSE).join();
+        claim(ExpiryPolicy.DROP);
+        Lease dead = sentAndClaimed("2");
+        DeadLetterRequest request = new DeadLetterRequest("rejected", true, this.clock.now());
+        this.store.deadLetter(dead, request).join();
+        this.clock.advance(Duration.ofSeconds(1));
+        send("2", null);
+        claim(ExpiryPolicy.DROP);
+        this.rows.clear();
+
+        assertThat(this.store.retry(retried, Duration.ZERO, CAUSE)).isCompletedWithValue(false);
+        assertThat(this.store.deadLetter(dead, request)).isCompletedWithValue(true);
+
+        assertThat(recorded()).isEmpty();
+    }
+
     @Test
     void cancelsReschedulesAndReleases() {
         Lease lease = sentAndClaimed("42");
