@@ -296,12 +296,15 @@ public final class RedisMessageStore implements MessageStore {
         if (left.isEmpty()) {
             return CompletableFuture.completedFuture(done);
         }
-        return again.apply(left.stream().<T>map(leases::get).toList()).thenApply((rest) -> {
-            for (int i = 0; i < left.size(); i++) {
-                done.set(left.get(i), rest.get(i));
-            }
-            return done;
-        });
+        boolean partly = done.contains(true);
+        return again.apply(left.stream().<T>map(leases::get).toList())
+            .exceptionallyCompose((failure) -> CompletableFuture.failedFuture(StoreFailures.ofRest(partly, failure)))
+            .thenApply((rest) -> {
+                for (int i = 0; i < left.size(); i++) {
+                    done.set(left.get(i), rest.get(i));
+                }
+                return done;
+            });
     }
 
     @Override

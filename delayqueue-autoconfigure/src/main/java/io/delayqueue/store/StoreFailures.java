@@ -53,6 +53,14 @@ public final class StoreFailures {
         return (none || !(failure instanceof DelayQueueException known)) ? failure : partly(known);
     }
 
+    /**
+     * Returns the failure of the last part of a call.
+     * @param partly whether an earlier part has taken effect
+     */
+    public static Throwable ofRest(boolean partly, Throwable failure) {
+        return (partly && unwrap(failure) instanceof DelayQueueException known) ? partly(known) : failure;
+    }
+
     /** Returns the failure of a call of which some other part may have taken effect. */
     public static DelayQueueException partly(DelayQueueException failure) {
         if (failure.effect() != Effect.NONE) {
