@@ -186,6 +186,7 @@ final class ConsumeRoutes {
             .whenComplete((all, failure) -> {
                 if (failure != null) {
                     unverified(change, failure);
+                    this.audit.failed(change, failure);
                 }
                 else if (all.stream().anyMatch(Optional::isEmpty)) {
                     this.leases.lost(change.requireQueue());
@@ -286,9 +287,6 @@ final class ConsumeRoutes {
         if (failure.getCause() instanceof ProblemException) {
             this.leases.lost(change.requireQueue());
             this.audit.publish(change, 0, Outcome.FAILED);
-        }
-        else {
-            this.audit.failed(change, failure);
         }
     }
 

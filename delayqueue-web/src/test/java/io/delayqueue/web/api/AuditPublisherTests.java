@@ -154,6 +154,19 @@ class AuditPublisherTests {
         assertPublishes(call, new StoreUnavailableException("away", Effect.NONE, null), 0, Outcome.FAILED);
     }
 
+    /** Each settlement verifies its token first. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = { "acknowledge {LEASE}", "acknowledge/batch {\"leases\": [{LEASE}, {LEASE}]}", "extend {LEASE}",
+                    "release {LEASE}", "retry {LEASE, \"failure\": \"f\"}", "dead-letter {LEASE, \"reason\": \"f\"}" })
+    void publishesOneFailureIfTheSecretOfTokensCannotBeRead(String settlement) {
+        LeaseTokenService unreadable = new LeaseTokenService((candidate) -> CompletableFuture.failedFuture(AWAY),
+                "audit");
+        String call = "POST leases/" + settlement.replace("LEASE", "\"id\": \"1\", \"token\": \"TOKEN\"");
+
+        assertPublishes(call, AWAY, 0, Outcome.FAILED, unreadable);
+    }
+
     /** A request that a journal has recorded will be applied. */
     @ParameterizedTest
     @EnumSource
@@ -173,6 +186,11 @@ class AuditPublisherTests {
     }
 
     private void assertPublishes(String call, Throwable failure, long count, Outcome outcome) {
+        assertPublishes(call, failure, count, outcome, TOKENS);
+    }
+
+    private void assertPublishes(String call, Throwable failure, long count, Outcome outcome,
+            LeaseTokenService tokens) {
         this.events.clear();
         Answer<Object> away = (invocation) -> {
             if (invocation.getMethod().getName().equals("deadLetters")) {
@@ -192,7 +210,7 @@ class AuditPublisherTests {
         new DeadLetterRoutes(operations, inspector, this.audit).addTo(routes);
         AsyncEventPublisher publisher = new AsyncEventPublisher(
                 (event) -> this.events.add((AuditedOperationEvent) event));
-        HttpConsumerServices consumers = consumers(publisher, failure);
+        HttpConsumerServices consumers = consumers(publisher, failure, tokens);
         new ConsumeRoutes(consumers, new RemoteConsumerQueues(10, System::nanoTime)).addTo(routes);
         RequestDispatcher dispatch = new RequestDispatcher(
                 new ApiSettings("", 10_000, 10, 10, Duration.ofDays(1), Duration.ZERO, Duration.ofDays(1)),
@@ -216,7 +234,8 @@ class AuditPublisherTests {
     }
 
     /** Uses a store that always fails. */
-    private static HttpConsumerServices consumers(AsyncEventPublisher publisher, Throwable failure) {
+    private static HttpConsumerServices consumers(AsyncEventPublisher publisher, Throwable failure,
+            LeaseTokenService tokens) {
         MessageStore store = Mockito.mock(MessageStore.class,
                 (invocation) -> invocation.getMethod().getName().equals("isBlocking") ? (Object) false
                         : CompletableFuture.failedFuture(failure));
@@ -226,7 +245,7 @@ class AuditPublisherTests {
         ConsumeSettings settings = new ConsumeSettings(Duration.ofMinutes(1), 3, 3, ExpiryPolicy.DROP,
                 Duration.ofHours(1), (failures) -> Duration.ZERO);
         return new HttpConsumerServices(components,
-                new HttpConsumerCodecs(new EnvelopeCodec(JsonMapper.shared()), TOKENS), (queue) -> settings,
+                new HttpConsumerCodecs(new EnvelopeCodec(JsonMapper.shared()), tokens), (queue) -> settings,
                 new ClaimLimits(10, 10), publisher);
     }
 
