@@ -1,5 +1,6 @@
 package io.delayqueue.web.autoconfigure;
 
+import java.util.ArrayList;
 import java.util.List;
 
 import io.delayqueue.web.dashboard.Dashboard;
@@ -48,20 +49,22 @@ final class DelayQueueDashboardSecurityConfiguration {
         }
         boolean open = properties.insecureLocal();
         List<DelayQueueDashboardSecurityCustomizer> own = customizers.orderedStream().toList();
+        List<String> challenges = new ArrayList<>();
         DelayQueueWebSecurityConfiguration.stateless(http.securityMatcher(dashboard::answers));
         http.sessionManagement((sessions) -> sessions.sessionCreationPolicy(SessionCreationPolicy.NEVER));
         http.exceptionHandling((handling) -> handling
             .authenticationEntryPoint(
-                    (request, response, ex) -> DelayQueueWebSecurityConfiguration.refuse(response, own.isEmpty()))
+                    (request, response, ex) -> DelayQueueWebSecurityConfiguration.refuse(response, challenges))
             .accessDeniedHandler((request, response, ex) -> dashboard.deny(request, response)));
         http.authorizeHttpRequests((requests) -> requests.anyRequest()
             .access((caller, context) -> new AuthorizationDecision(open || DelayQueueWebSecurityConfiguration
                 .mayAsk(caller.get(), dashboard.authorities(context.getRequest())))));
         if (!open && own.isEmpty()) {
             http.httpBasic((basic) -> basic.authenticationEntryPoint(
-                    (request, response, ex) -> DelayQueueWebSecurityConfiguration.refuse(response, true)));
+                    (request, response, ex) -> DelayQueueWebSecurityConfiguration.refuse(response, challenges)));
         }
         own.forEach((customizer) -> customizer.customize(http));
+        challenges.addAll(DelayQueueWebSecurityConfiguration.challenges(http));
         return http.build();
     }
 

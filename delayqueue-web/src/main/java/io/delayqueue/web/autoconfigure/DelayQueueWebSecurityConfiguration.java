@@ -1,6 +1,7 @@
 package io.delayqueue.web.autoconfigure;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
@@ -26,6 +27,8 @@ import org.springframework.core.annotation.Order;
 import org.springframework.security.authorization.AuthorizationDecision;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
+import org.springframework.security.config.annotation.web.configurers.HttpBasicConfigurer;
+import org.springframework.security.config.annotation.web.configurers.oauth2.server.resource.OAuth2ResourceServerConfigurer;
 import org.springframework.security.config.http.SessionCreationPolicy;
 import org.springframework.security.core.Authentication;
 import org.springframework.security.web.DefaultSecurityFilterChain;
@@ -70,13 +73,14 @@ final class DelayQueueWebSecurityConfiguration {
         }
         boolean open = properties.insecureLocal();
         List<DelayQueueApiSecurityCustomizer> own = customizers.orderedStream().toList();
+        List<String> challenges = new ArrayList<>();
         stateless(http.securityMatcher(api::answers));
         http.headers((headers) -> headers.contentSecurityPolicy((policy) -> policy.policyDirectives(CONTENT_POLICY))
             .referrerPolicy((policy) -> policy.policy(ReferrerPolicy.NO_REFERRER)));
-        http.exceptionHandling((handling) -> handling
-            .authenticationEntryPoint((request, response, ex) -> refuse(response, own.isEmpty()))
-            .accessDeniedHandler((request, response, ex) -> write(response, HttpServletResponse.SC_FORBIDDEN,
-                    api.denialReason(request))));
+        http.exceptionHandling(
+                (handling) -> handling.authenticationEntryPoint((request, response, ex) -> refuse(response, challenges))
+                    .accessDeniedHandler((request, response, ex) -> write(response, HttpServletResponse.SC_FORBIDDEN,
+                            api.denialReason(request))));
         http.authorizeHttpRequests((requests) -> requests.dispatcherTypeMatchers(DispatcherType.ASYNC)
             .permitAll()
             .anyRequest()
@@ -84,9 +88,10 @@ final class DelayQueueWebSecurityConfiguration {
                     open || mayAsk(caller.get(), api.authorities(context.getRequest())))));
         if (!open && own.isEmpty()) {
             http.httpBasic(
-                    (basic) -> basic.authenticationEntryPoint((request, response, ex) -> refuse(response, true)));
+                    (basic) -> basic.authenticationEntryPoint((request, response, ex) -> refuse(response, challenges)));
         }
         own.forEach((customizer) -> customizer.customize(http));
+        challenges.addAll(challenges(http));
         return http.build();
     }
 
@@ -134,10 +139,24 @@ final class DelayQueueWebSecurityConfiguration {
                 && caller.getAuthorities().stream().anyMatch((granted) -> needed.contains(granted.getAuthority()));
     }
 
-    static void refuse(HttpServletResponse response, boolean basic) throws IOException {
-        if (basic) {
-            response.setHeader("WWW-Authenticate", "Basic realm=\"DelayQueue\", charset=\"UTF-8\"");
+    /**
+     * Returns the challenges for callers without credentials: one for each scheme that is
+     * configured and has a challenge.
+     */
+    @SuppressWarnings("unchecked")
+    static List<String> challenges(HttpSecurity http) {
+        List<String> challenges = new ArrayList<>();
+        if (!http.getConfigurers(HttpBasicConfigurer.class).isEmpty()) {
+            challenges.add("Basic realm=\"DelayQueue\", charset=\"UTF-8\"");
         }
+        if (!http.getConfigurers(OAuth2ResourceServerConfigurer.class).isEmpty()) {
+            challenges.add("Bearer");
+        }
+        return challenges;
+    }
+
+    static void refuse(HttpServletResponse response, List<String> challenges) throws IOException {
+        challenges.forEach((challenge) -> response.addHeader("WWW-Authenticate", challenge));
         write(response, HttpServletResponse.SC_UNAUTHORIZED, HttpApi.unknown());
     }
 

@@ -7,6 +7,7 @@ import java.util.List;
 
 import io.delayqueue.web.consume.ApiServer;
 import io.delayqueue.web.consume.ApiServer.Reply;
+import io.delayqueue.web.dashboard.DelayQueueDashboardSecurityCustomizer;
 import io.delayqueue.web.http.Authority;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
@@ -27,6 +28,7 @@ import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.config.annotation.web.configurers.AbstractHttpConfigurer;
 import org.springframework.security.core.authority.AuthorityUtils;
 import org.springframework.security.core.context.SecurityContextHolder;
+import org.springframework.security.oauth2.jwt.BadJwtException;
 import org.springframework.security.web.SecurityFilterChain;
 import org.springframework.security.web.access.intercept.AuthorizationFilter;
 import org.springframework.web.filter.OncePerRequestFilter;
@@ -38,6 +40,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class OtherSecurityTests {
 
     private static final String QUEUE = ApiServer.PATH + "/queues/other-security";
+
+    private static final String BASIC = "Basic realm=\"DelayQueue\", charset=\"UTF-8\"";
 
     /** The chain permits everything; the API checks by itself. */
     @Test
@@ -82,6 +86,24 @@ class OtherSecurityTests {
         }
     }
 
+    /** RFC 9110 requires a challenge, without which a browser asks for no password. */
+    @Test
+    void callersWithoutCredentialsGetTheChallengesOfTheCustomizers() {
+        try (ApiServer server = ApiServer.start(PasswordsAndTokens.class, "delayqueue.web.dashboard.enabled=true")) {
+            Reply reply = server.call(null, "GET", QUEUE, null);
+
+            assertThat(reply.problem()).isEqualTo("unauthenticated");
+            assertThat(challenges(reply)).containsExactly(BASIC, "Bearer");
+            assertThat(challenges(server.call(null, "GET", "/delayqueue/", null))).containsExactly(BASIC);
+            assertThat(server.call("view", "GET", ApiServer.PATH + "/queues", null).status()).isEqualTo(200);
+        }
+    }
+
+    private static List<String> challenges(Reply reply) {
+        assertThat(reply.status()).isEqualTo(401);
+        return reply.http().headers().allValues("WWW-Authenticate");
+    }
+
     private static Reply byKey(ApiServer server, String method, String path, String body) {
         return server.send(method, path, body,
                 (request) -> request.header("X-Key", "good").header("Content-Type", "application/json"));
@@ -113,6 +135,25 @@ class OtherSecurityTests {
         @Bean
         BootAudit bootAudit() {
             return new BootAudit();
+        }
+
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @Import(ApiServer.Application.class)
+    static class PasswordsAndTokens {
+
+        @Bean
+        DelayQueueApiSecurityCustomizer callers() {
+            return (http) -> http.httpBasic(Customizer.withDefaults())
+                .oauth2ResourceServer((server) -> server.jwt((jwt) -> jwt.decoder((token) -> {
+                    throw new BadJwtException("unknown");
+                })));
+        }
+
+        @Bean
+        DelayQueueDashboardSecurityCustomizer viewers() {
+            return (http) -> http.httpBasic(Customizer.withDefaults());
         }
 
     }
