@@ -11,27 +11,25 @@ import io.delayqueue.web.http.Authority;
 import io.delayqueue.web.http.Json;
 import io.delayqueue.web.http.Responses;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.ObjectNode;
 
 import org.springframework.http.HttpMethod;
 
-/** Serves the OpenAPI description. */
+/**
+ * Serves the OpenAPI description. Its server is relative to its own address, and
+ * therefore holds behind a proxy and with any path of the application.
+ */
 final class OpenApiRoutes {
 
     void addTo(RouteTable routes) {
         routes.add(HttpMethod.GET, "/openapi.json", Set.of(Authority.values()), (request) -> {
             request.onlyQuery();
-            String path = request.servlet().getContextPath() + request.settings().path() + HttpApi.VERSION;
-            return Responses.json(description(path));
+            return Responses.json(description());
         });
     }
 
-    /** Returns the description with the configured path as its server. */
-    private static JsonNode description(String path) {
+    private static JsonNode description() {
         try (InputStream file = Objects.requireNonNull(OpenApiRoutes.class.getResourceAsStream("openapi.json"))) {
-            ObjectNode json = (ObjectNode) Json.read(file.readAllBytes());
-            json.putArray("servers").addObject().put("url", path);
-            return json;
+            return Json.read(file.readAllBytes());
         }
         catch (IOException ex) {
             throw new UncheckedIOException(ex);

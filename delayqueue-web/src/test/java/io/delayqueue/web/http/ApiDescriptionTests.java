@@ -1,6 +1,8 @@
 package io.delayqueue.web.http;
 
+import java.net.URI;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -48,9 +50,13 @@ class ApiDescriptionTests {
     }
 
     @Test
-    void isServedWithThePathOfTheApplication() {
-        assertThat(ApiServer.shared().get("/delayqueue/api/v1/openapi.json").json().at("/servers/0/url").asString())
-            .isEqualTo("/delayqueue/api/v1");
+    void itsServerIsRelativeToItsOwnAddress() {
+        String server = ApiServer.shared().get(ApiServer.PATH + "/openapi.json").json().at("/servers/0/url").asString();
+
+        for (String site : List.of("http://127.0.0.1:8080", "https://example.com/behind/a/proxy")) {
+            assertThat(URI.create(site + ApiServer.PATH + "/openapi.json").resolve(server))
+                .hasToString(site + ApiServer.PATH);
+        }
     }
 
     @Test
