@@ -4,7 +4,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.TreeSet;
 import java.util.function.BooleanSupplier;
 
 import io.delayqueue.migrate.EntryPage;
@@ -34,8 +33,15 @@ abstract class JdbcSource implements MigrationSource {
         this.database = new Database(options);
     }
 
-    /** Returns the queues that hold entries. */
+    /** Returns the queues that hold entries, or from which entries were taken. */
     abstract List<String> queues(Connection connection) throws SQLException;
+
+    /**
+     * Checks that the source has a queue.
+     * @throws IllegalArgumentException if the options describe another queue
+     */
+    void requireQueue(String queue) {
+    }
 
     /** Returns the waiting entries of a queue. */
     abstract TakenRows.Waiting waiting(Connection connection, String queue) throws SQLException;
@@ -65,21 +71,19 @@ abstract class JdbcSource implements MigrationSource {
 
     @Override
     public final List<String> queues() {
-        return database().inTransaction((connection) -> {
-            TreeSet<String> names = new TreeSet<>(queues(connection));
-            names.addAll(this.rows.queues(connection));
-            return List.copyOf(names);
-        });
+        return database().inTransaction((connection) -> queues(connection));
     }
 
     @Override
     public final SourceStatus status(String queue) {
+        requireQueue(queue);
         return database()
             .inTransaction((connection) -> this.rows.status(connection, queue, waiting(connection, queue)));
     }
 
     @Override
     public final void own(String queue) {
+        requireQueue(queue);
         database().inTransaction((connection) -> {
             TakenRows.create(connection);
             this.rows.own(connection, queue);
@@ -89,6 +93,7 @@ abstract class JdbcSource implements MigrationSource {
 
     @Override
     public final List<SourceEntry> take(String queue, String batch, int limit) {
+        requireQueue(queue);
         try {
             return database().inTransaction((connection) -> {
                 this.rows.own(connection, queue);

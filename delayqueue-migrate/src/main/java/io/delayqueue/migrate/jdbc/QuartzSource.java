@@ -74,10 +74,12 @@ public final class QuartzSource extends JdbcSource {
 
     @Override
     List<String> queues(Connection connection) throws SQLException {
-        return Database.query(connection, (row) -> row.getString(1), sql(
+        TreeSet<String> names = new TreeSet<>(rows().queues(connection));
+        names.addAll(Database.query(connection, (row) -> row.getString(1), sql(
                 "SELECT DISTINCT j.JOB_CLASS_NAME FROM %1$sJOB_DETAILS j JOIN %1$sTRIGGERS t ON j.SCHED_NAME = t.SCHED_NAME "
                         + "AND j.JOB_NAME = t.JOB_NAME AND j.JOB_GROUP = t.JOB_GROUP WHERE t.SCHED_NAME = ?"),
-                scheduler(connection));
+                scheduler(connection)));
+        return List.copyOf(names);
     }
 
     /** Returns the name of the scheduler; there must be only one, unless it is given. */

@@ -80,16 +80,26 @@ public final class SelectSource extends JdbcSource {
         return this.update != null;
     }
 
+    /**
+     * Returns the queue of the options; others in the records have queries of their own.
+     */
     @Override
     List<String> queues(Connection connection) {
         return List.of(this.queue);
     }
 
     @Override
-    TakenRows.Waiting waiting(Connection connection, String name) throws SQLException {
+    void requireQueue(String name) {
         if (!name.equals(this.queue)) {
-            return new TakenRows.Waiting(0, null, null, Map.of());
+            throw new IllegalArgumentException(
+                    ("--queue='%1$s' is not valid: the rows of this source are queue '%2$s', "
+                            + "which --source-option=queue=NAME changes. Use --queue=%2$s, or --queue='%2$s=TARGET'")
+                        .formatted(name, this.queue));
         }
+    }
+
+    @Override
+    TakenRows.Waiting waiting(Connection connection, String name) throws SQLException {
         boolean mayBeTaken = hasTaken(connection);
         Totals totals = new Totals();
         try (SelectPass pass = SelectPass.all(database().open(), this.select)) {
@@ -104,6 +114,7 @@ public final class SelectSource extends JdbcSource {
 
     @Override
     public List<SourceEntry> peek(String name, long offset, int limit) {
+        requireQueue(name);
         return database().inTransaction((connection) -> {
             if (offset < this.peeked) {
                 closePass();

@@ -75,6 +75,32 @@ class SelectMoveTests {
         assertThat(scene.run("copy", UPDATE)).doesNotContain("still wait");
     }
 
+    @Test
+    void rowsOfASecondQueueAreNotSentToTheFirstOne() {
+        create(SourceDatabase.H2).run("copy", UPDATE);
+        SourceDatabase.H2.update(this.url,
+                "CREATE TABLE payments (id BIGINT PRIMARY KEY, due BIGINT, payload VARCHAR(100), state INT)");
+        SourceDatabase.H2.update(this.url, "INSERT INTO payments VALUES (1, %d, '{}', 0)".formatted(DUE));
+        Scene payments = scene(SourceDatabase.H2, "payments", "SELECT id, due, payload FROM payments WHERE state = 0");
+
+        payments.run("copy", UPDATE.replace("jobs", "payments"));
+
+        assertThat(this.redis.commands().zcard("shop:{payments}:scheduled")).isOne();
+        assertThat(this.redis.commands().zcard("shop:{orders}:scheduled")).isEqualTo(50);
+    }
+
+    @Test
+    void aQueueThatTheSourceDoesNotHaveIsRejectedByEachStep() {
+        Scene scene = create(SourceDatabase.H2);
+
+        for (String step : List.of("plan", "copy", "follow", "verify", "finish")) {
+            assertThat(scene.execute(2, step, UPDATE, "--queue=payments")).contains("--queue='payments' is not valid",
+                    "--queue='orders=TARGET'");
+        }
+
+        assertThat(SourceDatabase.H2.hasTable(this.url, "delayqueue_migrate")).isFalse();
+    }
+
     @ParameterizedTest
     @EnumSource
     void withoutAnUpdateACopyCanBeRepeatedAndNothingIsFollowed(SourceDatabase database) {
@@ -177,8 +203,13 @@ class SelectMoveTests {
     }
 
     private Scene scene(SourceDatabase database, String select) {
+        return scene(database, "orders", select);
+    }
+
+    private Scene scene(SourceDatabase database, String queue, String select) {
         return new Scene(this.redis, this.directory, "--source=select", "--source-url=" + this.url,
-                "--source-user=" + database.user(), "--source-option=queue=orders", "--source-option=select=" + select);
+                "--source-user=" + database.user(), "--source-option=queue=" + queue,
+                "--source-option=select=" + select);
     }
 
 }

@@ -9,7 +9,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Stream;
 
 import io.delayqueue.fixtures.MariaDbServer;
 import io.delayqueue.migrate.SourceEntry;
@@ -115,8 +114,9 @@ class MariaDbSourceTests {
         open("Orders", "", SELECT, UPDATE);
         assertThat(take("fourth")).containsExactly("b");
         assertThat(this.source.unsettled("Orders", 10)).extracting(SourceEntry::businessId).containsExactly("b");
-        assertThat(Stream.of("orders", "Orders").map((queue) -> this.source.status(queue).taken())).containsExactly(2L,
-                1L);
+        assertThat(this.source.status("Orders").taken()).isEqualTo(1);
+        open("orders", "", SELECT, UPDATE);
+        assertThat(this.source.status("orders").taken()).isEqualTo(2);
     }
 
     /** A poller may keep a row locked for as long as it works on it. */

@@ -17,6 +17,7 @@ import io.delayqueue.migrate.EntryOutcome;
 import io.delayqueue.migrate.SourceEntry;
 import io.delayqueue.migrate.SourceInUseException;
 import io.delayqueue.migrate.SourceOptions;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -71,6 +72,28 @@ class SelectSourceTests {
         this.source.finish("orders", () -> false);
 
         assertThat(this.source.status("orders").taken()).isZero();
+    }
+
+    /** The rows of the second query would be sent to the queue of the first. */
+    @Test
+    void aRunForAnotherQueueNeitherOffersNorTakesTheFirstOne() throws SQLException {
+        createRows(4);
+        open(SELECT, UPDATE);
+        take("first", 2);
+        this.source.close();
+        this.source.open(new SourceOptions(this.url, null, null, Map.of("queue", "payments", "select", SELECT)));
+
+        assertThat(this.source.queues()).containsExactly("payments");
+        assertOtherQueueIsRejected(() -> this.source.status("orders"));
+        assertOtherQueueIsRejected(() -> this.source.own("orders"));
+        assertOtherQueueIsRejected(() -> this.source.take("orders", "second", 10));
+        assertOtherQueueIsRejected(() -> this.source.peek("orders", 0, 10));
+        assertThat(this.source.status("payments").waiting()).isEqualTo(2);
+    }
+
+    private static void assertOtherQueueIsRejected(ThrowingCallable call) {
+        assertThatIllegalArgumentException().isThrownBy(call)
+            .withMessageContaining("--queue='orders' is not valid: the rows of this source are queue 'payments'");
     }
 
     @Test
