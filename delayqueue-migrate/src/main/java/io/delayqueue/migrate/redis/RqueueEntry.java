@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -23,6 +24,12 @@ final class RqueueEntry {
 
     /** Number of retries that the sender asked for. */
     static final String RETRIES_HEADER = "rqueue-retry-count";
+
+    /**
+     * Holds when the message was enqueued, which identifies it among those of its id. Is
+     * not sent.
+     */
+    private static final String QUEUED_TIME = "rqueue-queued-time";
 
     private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
@@ -57,6 +64,9 @@ final class RqueueEntry {
         if (fields.containsKey("retryCount")) {
             headers.put(RETRIES_HEADER, fields.get("retryCount"));
         }
+        if (fields.containsKey("queuedTime")) {
+            headers.put(QUEUED_TIME, fields.get("queuedTime"));
+        }
         return headers;
     }
 
@@ -72,9 +82,34 @@ final class RqueueEntry {
                 ? inner.getBytes(StandardCharsets.UTF_8) : bytes;
     }
 
-    /** Returns whether the record about a message marks it as deleted. */
-    static boolean isDeleted(byte[] metadata) {
-        return "true".equals(fields(metadata).get("deleted"));
+    /**
+     * Completes an entry by the record that Rqueue has about the id of the message. An
+     * entry that Rqueue would not handle is dropped: the application has deleted the
+     * message, or has enqueued another one with its id later.
+     */
+    static SourceEntry complete(SourceEntry entry, byte @Nullable [] metadata) {
+        String reason = (metadata != null) ? reasonToDrop(metadata, entry.headers().get(QUEUED_TIME)) : null;
+        Map<String, String> headers = new LinkedHashMap<>(entry.headers());
+        headers.remove(QUEUED_TIME);
+        SourceEntry completed = entry.with(entry.businessId(), headers);
+        return (reason != null) ? completed.dropped(reason) : completed;
+    }
+
+    private static @Nullable String reasonToDrop(byte[] metadata, @Nullable String queuedTime) {
+        JsonNode json;
+        try {
+            json = MAPPER.readTree(metadata);
+        }
+        catch (JacksonException ex) {
+            return null;
+        }
+        if (json.path("deleted").asBoolean(false)) {
+            return "deleted";
+        }
+        JsonNode latest = json.path("rqueueMessage").path("queuedTime");
+        boolean replaced = latest.isIntegralNumber() && queuedTime != null
+                && !queuedTime.equals(Long.toString(latest.longValue()));
+        return replaced ? "superseded" : null;
     }
 
     /** Returns the fields of an object that are texts, numbers or booleans, as text. */

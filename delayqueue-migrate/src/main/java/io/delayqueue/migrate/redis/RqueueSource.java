@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Moves the scheduled messages of Rqueue. Due and retried ones are left to its consumers,
  * unless {@code --source-option=ready=true} says that there are none any more. Periodic
- * messages stay, and are counted. Messages that were deleted are dropped.
+ * messages stay, and are counted. Messages that were deleted, or enqueued again under
+ * their id, are dropped.
  * <p>
  * A queue with priorities has one queue for each, such as {@code orders_high}. The
  * messages of that one get a priority by {@code --source-option=priority.orders_high=9}.
@@ -203,23 +204,22 @@ public final class RqueueSource extends RedisSource {
 
     /**
      * Adds what is not in the queue: the priority, and whether the application has
-     * deleted the message. These marks are in other slots than the queue, so that no
-     * script can read them.
+     * deleted the message or enqueued its id again. These records are in other slots than
+     * the queue, so that no script can read them.
      */
     private List<SourceEntry> complete(String queue, List<SourceEntry> entries) {
-        byte[][] marks = entries.stream()
+        byte[][] records = entries.stream()
             .map((entry) -> RedisLink.bytes(METADATA + queue + "::" + entry.businessId()))
             .toArray(byte[][]::new);
-        if (marks.length == 0) {
+        if (records.length == 0) {
             return entries;
         }
-        List<KeyValue<byte[], byte[]>> found = redis().commands().mget(marks);
+        List<KeyValue<byte[], byte[]>> found = redis().commands().mget(records);
         int priority = this.priorities.getOrDefault(queue, MessageLimits.NORMAL_PRIORITY);
         List<SourceEntry> all = new ArrayList<>(entries.size());
         for (int i = 0; i < entries.size(); i++) {
-            SourceEntry entry = entries.get(i).withPriority(priority);
-            boolean deleted = found.get(i).hasValue() && RqueueEntry.isDeleted(found.get(i).getValue());
-            all.add(deleted ? entry.dropped("deleted") : entry);
+            byte[] metadata = found.get(i).hasValue() ? found.get(i).getValue() : null;
+            all.add(RqueueEntry.complete(entries.get(i), metadata).withPriority(priority));
         }
         return all;
     }

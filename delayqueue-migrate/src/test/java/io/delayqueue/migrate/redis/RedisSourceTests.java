@@ -286,6 +286,38 @@ class RedisSourceTests {
                 .isEqualTo("{\"period\":5,\"number\":1}"));
     }
 
+    /** Rqueue handles the message that was enqueued last under an id, and no other. */
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void aMessageWhoseIdWasEnqueuedAgainIsDropped(RedisBinary binary) {
+        start(binary, new RqueueSource());
+        String successor = message(1, 0).replace("\"queuedTime\":1,", "\"queuedTime\":2,");
+        this.redis.commands().zadd(SCHEDULED, DUE, message(1, 0));
+        this.redis.commands().zadd(SCHEDULED, DUE + 1, successor);
+        this.redis.commands().zadd(SCHEDULED, DUE + 2, message(2, 0));
+        this.redis.commands().zadd(SCHEDULED, DUE + 3, message(3, 0));
+        enqueuedLast(1, successor);
+        enqueuedLast(2, "null");
+        enqueuedLast(3, message(3, 0));
+
+        assertThat(this.source.peek("orders", 0, 10)).extracting(SourceEntry::drop)
+            .containsExactly("superseded", null, null, null);
+        List<SourceEntry> taken = this.source.take("orders", "batch", 10);
+
+        assertThat(taken).extracting(SourceEntry::drop).containsExactly("superseded", null, null, null);
+        assertThat(taken).allSatisfy((entry) -> assertThat(entry.headers()).isEmpty());
+        assertThat(this.source.unsettled("orders", 10)).extracting(SourceEntry::drop).containsOnlyOnce("superseded");
+    }
+
+    /** Writes the record about an id as Rqueue does. */
+    private void enqueuedLast(int number, String message) {
+        this.redis.commands()
+            .set("__rq::m-mdata::orders::order-" + number,
+                    ("{\"@class\":\"com.github.sonus21.rqueue.models.db.MessageMetadata\",\"id\":\"id\",\"deleted\":false,"
+                            + "\"rqueueMessage\":%s,\"status\":\"ENQUEUED\"}")
+                        .formatted(message));
+    }
+
     @ParameterizedTest
     @MethodSource("binaries")
     void classesThatAMessageNamesAreNotLoaded(RedisBinary binary) {
