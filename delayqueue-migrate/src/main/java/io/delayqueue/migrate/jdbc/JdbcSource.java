@@ -43,6 +43,14 @@ abstract class JdbcSource implements MigrationSource {
     void requireQueue(String queue) {
     }
 
+    /**
+     * Returns the options that decide which entries the source has, as far as they are
+     * known; "" if the name of a queue decides alone.
+     */
+    String options(Connection connection) throws SQLException {
+        return "";
+    }
+
     /** Returns the waiting entries of a queue. */
     abstract TakenRows.Waiting waiting(Connection connection, String queue) throws SQLException;
 
@@ -71,7 +79,10 @@ abstract class JdbcSource implements MigrationSource {
 
     @Override
     public final List<String> queues() {
-        return database().inTransaction((connection) -> queues(connection));
+        return database().inTransaction((connection) -> {
+            this.rows.requireOptions(connection, options(connection));
+            return queues(connection);
+        });
     }
 
     @Override
@@ -102,6 +113,9 @@ abstract class JdbcSource implements MigrationSource {
                     return before;
                 }
                 List<SourceEntry> entries = remove(connection, queue, batch, limit);
+                if (!entries.isEmpty()) {
+                    this.rows.recordOptions(connection, options(connection));
+                }
                 this.rows.add(connection, queue, entries);
                 return entries;
             });

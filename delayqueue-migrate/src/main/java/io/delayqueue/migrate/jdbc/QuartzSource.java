@@ -82,6 +82,13 @@ public final class QuartzSource extends JdbcSource {
         return List.copyOf(names);
     }
 
+    /** The name of the scheduler is not known while the tables have no job. */
+    @Override
+    String options(Connection connection) throws SQLException {
+        String name = scheduler(connection);
+        return "table-prefix=%s, scheduler='%s".formatted(this.prefix, name) + (name.isEmpty() ? "" : "'");
+    }
+
     /** Returns the name of the scheduler; there must be only one, unless it is given. */
     private String scheduler(Connection connection) throws SQLException {
         if (this.scheduler == null) {

@@ -42,6 +42,11 @@ final class TakenRows {
 
     static final String QUEUES = "delayqueue_migrate_queue";
 
+    /** Ends the source of a row that holds options of the source, and no queue. */
+    private static final String OPTIONS = ":options";
+
+    private static final int MAX_OPTIONS = 200;
+
     private static final long OWNED_MILLIS = 10_000;
 
     /** Databases limit the arguments of a statement. */
@@ -95,6 +100,38 @@ final class TakenRows {
     }
 
     /**
+     * Checks that entries were taken with the options of this run. Entries that were
+     * taken from other tables would be sent to the queues of this run.
+     * @param options the options, or their known beginning; "" if records of all options
+     * are the same
+     * @throws IllegalArgumentException if others are recorded
+     */
+    void requireOptions(Connection connection, String options) throws SQLException {
+        List<String> recorded = options.isEmpty() ? List.of() : recordedOptions(connection);
+        if (!recorded.isEmpty() && recorded.stream().noneMatch((each) -> each.startsWith(truncated(options)))) {
+            throw new IllegalArgumentException(("Source '%s' has records of entries that were taken with %s: give the "
+                    + "same by --source-option=NAME=VALUE, or finish that migration first")
+                .formatted(this.source, String.join(" and with ", recorded)));
+        }
+    }
+
+    /** Records the options with which entries are taken, and checks them. */
+    void recordOptions(Connection connection, String options) throws SQLException {
+        requireOptions(connection, options);
+        if (!options.isEmpty() && recordedOptions(connection).isEmpty()) {
+            insert(connection, this.source + OPTIONS, truncated(options), "", 0);
+        }
+    }
+
+    private List<String> recordedOptions(Connection connection) throws SQLException {
+        return new TakenRows(this.source + OPTIONS, this.clock).queues(connection);
+    }
+
+    private static String truncated(String options) {
+        return options.substring(0, Math.min(options.length(), MAX_OPTIONS));
+    }
+
+    /**
      * Makes this process the owner of a queue, or extends that. Locks the row of the
      * queue until the end of the transaction.
      * @throws SourceInUseException if another process is
@@ -109,9 +146,14 @@ final class TakenRows {
             if (exists(connection, queue)) {
                 throw new SourceInUseException(queue);
             }
-            Database.update(connection, "INSERT INTO delayqueue_migrate_queue VALUES (?, ?, ?, ?, 0, 0, 0, 0)",
-                    this.source, queue, TOKEN, now + OWNED_MILLIS);
+            insert(connection, this.source, queue, TOKEN, now + OWNED_MILLIS);
         }
+    }
+
+    private static void insert(Connection connection, String source, String queue, String owner, long until)
+            throws SQLException {
+        Database.update(connection, "INSERT INTO delayqueue_migrate_queue VALUES (?, ?, ?, ?, 0, 0, 0, 0)", source,
+                queue, owner, until);
     }
 
     private boolean exists(Connection connection, String queue) throws SQLException {
@@ -315,6 +357,9 @@ final class TakenRows {
                 queue);
         Database.update(connection, "DELETE FROM delayqueue_migrate_queue WHERE source = ? AND queue = ?", this.source,
                 queue);
+        if (queues(connection).isEmpty()) {
+            Database.update(connection, "DELETE FROM delayqueue_migrate_queue WHERE source = ?", this.source + OPTIONS);
+        }
         if (Database.query(connection, (row) -> row.getString(1), "SELECT queue FROM delayqueue_migrate_queue")
             .isEmpty()) {
             Database.update(connection, "DROP TABLE delayqueue_migrate");

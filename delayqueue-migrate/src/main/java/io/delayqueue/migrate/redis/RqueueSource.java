@@ -29,7 +29,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RqueueSource extends RedisSource {
 
-    private static final String TAKEN = "delayqueue_migrate:rqueue:";
+    private static final String TAKEN = "delayqueue_migrate:rqueue";
+
+    private static final String PREFIX = "__rq::";
 
     /** Does not change with the prefix of the other keys. */
     private static final String METADATA = "__rq::m-mdata::";
@@ -50,7 +52,10 @@ public final class RqueueSource extends RedisSource {
 
     private final Map<String, Integer> priorities = new HashMap<>();
 
-    private String prefix = "__rq::";
+    private String prefix = PREFIX;
+
+    /** Begins the keys of the records: applications with other prefixes have others. */
+    private String records = TAKEN + ":";
 
     private String scheduled = "d-queue::";
 
@@ -71,6 +76,7 @@ public final class RqueueSource extends RedisSource {
     @Override
     public void open(SourceOptions options) {
         this.prefix = options.setting("key-prefix").orElse(this.prefix);
+        this.records = this.prefix.equals(PREFIX) ? TAKEN + ":" : TAKEN + "@" + this.prefix + ":";
         this.scheduled = options.setting("scheduled-prefix").orElse(this.scheduled);
         this.ready = options.setting("queue-prefix").orElse(this.ready);
         this.processing = options.setting("processing-prefix").orElse(this.processing);
@@ -106,8 +112,8 @@ public final class RqueueSource extends RedisSource {
             String start = this.prefix + kind;
             redis().scan(start + "*").forEach((key) -> add(key.substring(start.length())));
         }
-        redis().scan(TAKEN + "*" + COUNTS)
-            .forEach((key) -> add(key.substring(TAKEN.length(), key.length() - COUNTS.length())));
+        redis().scan(this.records + "*" + COUNTS)
+            .forEach((key) -> add(key.substring(this.records.length(), key.length() - COUNTS.length())));
         return List.copyOf(new TreeSet<>(this.tagged.keySet()));
     }
 
@@ -226,7 +232,7 @@ public final class RqueueSource extends RedisSource {
 
     @Override
     TakenEntries taken(String queue) {
-        return new TakenEntries(redis(), TAKEN + tagged(queue), RqueueEntry::read);
+        return new TakenEntries(redis(), this.records + tagged(queue), RqueueEntry::read);
     }
 
 }

@@ -309,6 +309,27 @@ class RedisSourceTests {
         assertThat(this.source.unsettled("orders", 10)).extracting(SourceEntry::drop).containsOnlyOnce("superseded");
     }
 
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void recordsOfAnotherKeyPrefixAreNotResumed(RedisBinary binary) {
+        start(binary, new RqueueSource());
+        this.redis.commands().zadd(SCHEDULED, DUE, message(1, 0));
+        this.redis.commands().zadd("app::d-queue::{orders}", DUE, message(2, 0));
+        this.source.take("orders", "batch", 10);
+
+        try (MigrationSource other = new RqueueSource()) {
+            other.open(new SourceOptions("redis://127.0.0.1:" + this.redis.port(), null, null,
+                    Map.of("key-prefix", "app::")));
+            assertThat(other.unsettled("orders", 10)).isEmpty();
+            assertThat(other.take("orders", "batch", 10)).extracting(SourceEntry::businessId)
+                .containsExactly("order-2");
+            assertThat(other.queues()).containsExactly("orders");
+        }
+
+        assertThat(this.source.unsettled("orders", 10)).extracting(SourceEntry::businessId).containsExactly("order-1");
+        assertThat(this.source.queues()).containsExactly("orders");
+    }
+
     /** Writes the record about an id as Rqueue does. */
     private void enqueuedLast(int number, String message) {
         this.redis.commands()
