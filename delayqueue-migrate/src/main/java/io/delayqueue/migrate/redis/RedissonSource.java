@@ -55,11 +55,22 @@ public final class RedissonSource extends RedisSource {
 
     @Override
     public SourceStatus status(String queue) {
-        TakenEntries.Counts counts = taken(queue).counts(List.of(timeouts(queue), order(queue), queue));
+        List<String> keys = new ArrayList<>(List.of(timeouts(queue), order(queue)));
+        keys.addAll(lists(queue));
+        TakenEntries.Counts counts = taken(queue).counts(keys);
         // Each entry is in both, unless a script of Redisson has failed half way.
         long waiting = Math.max(counts.sizes().get(0), counts.sizes().get(1));
+        long due = counts.sizes().stream().skip(2).mapToLong(Long::longValue).sum();
         return counts.status(waiting, dueAt(queue, 0), dueAt(queue, -1),
-                Map.of("due, for the consumers of Redisson", counts.sizes().get(2)));
+                Map.of("due, for the consumers of Redisson", due));
+    }
+
+    /**
+     * Returns the lists of due values. A queue with a name that is wholly in braces has
+     * the same other keys as the queue without them.
+     */
+    private static List<String> lists(String queue) {
+        return queue.equals(tagged(queue)) ? List.of(queue) : List.of(queue, tagged(queue));
     }
 
     private @Nullable Instant dueAt(String queue, long rank) {

@@ -221,6 +221,21 @@ class RedisSourceTests {
         assertThat(this.source.status("orders").waiting()).isZero();
     }
 
+    /** A queue {orders} has the keys of the queue orders, but for the list. */
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void dueValuesOfAQueueWhoseNameIsInBracesAreCounted(RedisBinary binary) {
+        start(binary, new RedissonSource());
+        add(0, 1);
+        this.redis.commands().rpush("{orders}", "a", "b");
+        this.redis.commands().rpush("orders", "c");
+        this.redis.commands().rpush("{shop}:orders", "d");
+
+        assertThat(this.source.status("orders").left()).isEqualTo(Map.of("due, for the consumers of Redisson", 3L));
+        assertThat(this.source.status("{shop}:orders").left())
+            .isEqualTo(Map.of("due, for the consumers of Redisson", 1L));
+    }
+
     @ParameterizedTest
     @MethodSource("binaries")
     void aKeyOfAnotherTypeLeavesTheSourceAsItIs(RedisBinary binary) {
