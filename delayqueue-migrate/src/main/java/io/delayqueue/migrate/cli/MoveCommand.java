@@ -73,7 +73,7 @@ abstract class MoveCommand extends StepCommand {
         Map<String, QueueMoves> moves;
         try (TargetArguments.Target target = this.targetArguments.open(sourceArguments());
                 ProgressBar progress = new ProgressBar(err(), isEndless() ? 0 : waiting, System::nanoTime)) {
-            moves = move(new Migration(source, target.queues(), decoder,
+            moves = move(new Migration(source, target.queues(), decoder, target.json(),
                     new Migration.Settings(mapping(), moveRate(), stop(), progress, System::nanoTime)));
         }
         return moved(source, moves);

@@ -14,6 +14,7 @@ import io.lettuce.core.RedisURI;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.Banner;
 import org.springframework.boot.SpringApplication;
@@ -192,6 +193,11 @@ final class TargetArguments {
 
         DelayQueueOperations queues() {
             return this.context.getBean(DelayQueueOperations.class);
+        }
+
+        /** Returns the mapper that writes payloads. */
+        JsonMapper json() {
+            return this.context.getBeanProvider(JsonMapper.class).getIfAvailable(() -> JsonMapper.builder().build());
         }
 
         @Override

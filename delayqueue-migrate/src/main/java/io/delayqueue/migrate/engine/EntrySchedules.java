@@ -12,10 +12,11 @@ import io.delayqueue.ScheduleStatus;
 import io.delayqueue.migrate.EntryOutcome;
 import io.delayqueue.migrate.SourceEntry;
 import io.delayqueue.migrate.SourceSchedule;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Puts the schedules of taken entries. A schedule of the same name and times is left as
- * it is, so the put of an entry can be repeated.
+ * Puts the schedules of taken entries. A schedule of the same name, times, payload and
+ * policies is left as it is, so the put of an entry can be repeated.
  */
 final class EntrySchedules {
 
@@ -23,9 +24,16 @@ final class EntrySchedules {
 
     private final EntryMessages messages;
 
-    EntrySchedules(DelayQueueOperations queues, EntryMessages messages) {
+    private final JsonMapper json;
+
+    /**
+     * Creates it.
+     * @param json writes payloads as the target does
+     */
+    EntrySchedules(DelayQueueOperations queues, EntryMessages messages, JsonMapper json) {
         this.queues = queues;
         this.messages = messages;
+        this.json = json;
     }
 
     /**
@@ -50,11 +58,19 @@ final class EntrySchedules {
             return unreadable(entry, EntryMessages.reason(ex));
         }
         Optional<ScheduleStatus> held = schedules.find(definition.name());
-        if (held.isPresent() && held.get().definition().hasTimesOf(definition)) {
+        if (held.isPresent() && isSame(held.get(), definition)) {
             return new Put(EntryOutcome.sent(entry.id()), true);
         }
         return unreadable(entry, "queue '%s' has another schedule '%s': remove it, or keep it and discard the entry"
             .formatted(queue, definition.name()));
+    }
+
+    /** Returns whether a schedule is as the entry determines it. */
+    private boolean isSame(ScheduleStatus held, ScheduleDefinition definition) {
+        ScheduleDefinition other = held.definition();
+        return other.hasTimesOf(definition) && other.misfire() == definition.misfire()
+                && other.overlap() == definition.overlap() && this.json.readTree(held.payload())
+                    .equals(this.json.readTree(this.json.writeValueAsString(definition.payload())));
     }
 
     private static Put unreadable(SourceEntry entry, String reason) {

@@ -15,6 +15,7 @@ import io.delayqueue.migrate.PayloadDecoder;
 import io.delayqueue.migrate.EntryOutcome;
 import io.delayqueue.migrate.SourceEntry;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Sends taken entries. A send keeps what the queue holds under the id, so a batch may be
@@ -28,10 +29,14 @@ final class EntrySender {
 
     private final EntrySchedules schedules;
 
-    EntrySender(DelayQueueOperations queues, PayloadDecoder decoder) {
+    /**
+     * Creates it.
+     * @param json writes payloads as the target does
+     */
+    EntrySender(DelayQueueOperations queues, PayloadDecoder decoder, JsonMapper json) {
         this.queues = queues;
         this.messages = new EntryMessages(decoder);
-        this.schedules = new EntrySchedules(queues, this.messages);
+        this.schedules = new EntrySchedules(queues, this.messages, json);
     }
 
     /**

@@ -22,6 +22,7 @@ import io.delayqueue.migrate.EntryOutcome;
 import io.delayqueue.migrate.SourceEntry;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Moves entries in batches: takes them out of the source, sends them, and settles them.
@@ -69,9 +70,15 @@ public final class Migration {
     /** The queues that are reserved for this run. */
     private final Set<String> reserved = new TreeSet<>();
 
-    public Migration(MigrationSource source, DelayQueueOperations queues, PayloadDecoder decoder, Settings settings) {
+    /**
+     * Creates a migration.
+     * @param queues the target
+     * @param json writes payloads as the target does
+     */
+    public Migration(MigrationSource source, DelayQueueOperations queues, PayloadDecoder decoder, JsonMapper json,
+            Settings settings) {
         this.source = source;
-        this.sender = new EntrySender(queues, decoder);
+        this.sender = new EntrySender(queues, decoder, json);
         this.mapping = settings.mapping();
         this.rate = settings.rate();
         this.stop = settings.stop();

@@ -7,6 +7,7 @@ import java.util.List;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.migrate.MigrationSource;
 import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.BDDMockito.given;
@@ -47,8 +48,8 @@ class FollowTests {
         });
         StopSignal stop = new StopSignal();
         Migration migration = new Migration(source, mock(DelayQueueOperations.class), (entry) -> "",
-                new Migration.Settings(QueueMapping.of(List.of()), new MoveRate(1, 0, () -> 0), stop,
-                        (queue, number) -> {
+                JsonMapper.builder().build(), new Migration.Settings(QueueMapping.of(List.of()),
+                        new MoveRate(1, 0, () -> 0), stop, (queue, number) -> {
                         }, this::next));
         Duration poll = Duration.ofNanos(1);
         migration.follow(poll, poll.multipliedBy(seconds * ROUNDS_PER_SECOND));

@@ -12,6 +12,7 @@ import io.delayqueue.SendResult;
 import io.delayqueue.migrate.MigrationSource;
 import io.delayqueue.migrate.SourceEntry;
 import org.junit.jupiter.api.Test;
+import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.ArgumentMatchers.any;
@@ -71,8 +72,8 @@ class RateTests {
                 .map((message) -> new SendResult("orders", "x", null, SendOutcome.SCHEDULED))
                 .toList();
         });
-        return new Migration(source, queues, (entry) -> "text", new Migration.Settings(QueueMapping.of(List.of()),
-                new MoveRate(batch, rate, () -> this.now), this.stop, (queue, number) -> {
+        return new Migration(source, queues, (entry) -> "text", JsonMapper.builder().build(), new Migration.Settings(
+                QueueMapping.of(List.of()), new MoveRate(batch, rate, () -> this.now), this.stop, (queue, number) -> {
                 }, () -> this.now))
             .copy();
     }

@@ -14,6 +14,7 @@ import io.delayqueue.migrate.SourceInUseException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.mockito.InOrder;
+import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -102,9 +103,10 @@ class ReservedQueueTests {
     }
 
     private Migration migration() {
-        return new Migration(this.source, this.target, (entry) -> "", new Migration.Settings(QueueMapping.of(List.of()),
-                new MoveRate(1, 0, () -> 0), this.stop, (queue, number) -> {
-                }, () -> 0));
+        return new Migration(this.source, this.target, (entry) -> "", JsonMapper.builder().build(),
+                new Migration.Settings(QueueMapping.of(List.of()), new MoveRate(1, 0, () -> 0), this.stop,
+                        (queue, number) -> {
+                        }, () -> 0));
     }
 
 }

@@ -171,6 +171,10 @@ class QuartzScheduleTests extends QuartzTestBase {
             assertThat(scene().execute(1, "copy")).contains("queue 'orders' has another schedule 'plain'");
             assertThat(schedules.find("plain").flatMap((schedule) -> schedule.definition().cron()))
                 .contains("0 0 7 * * MON");
+            // The same times, and another payload.
+            schedules.put(ScheduleDefinition.cron("plain", "0 0 6 * * MON").zone(ZoneId.of("UTC")).build());
+            assertThat(scene().execute(1, "copy")).contains("queue 'orders' has another schedule 'plain'");
+            assertThat(schedules.find("plain")).map(ScheduleStatus::payload).contains("{}");
             schedules.remove("plain");
             scene().run("copy");
 
