@@ -104,10 +104,11 @@ abstract class MoveCommand extends StepCommand {
 
     private static List<String> notes(Map<String, QueueMoves> moves) {
         long repeated = moves.values().stream().mapToLong(QueueMoves::repeated).sum();
-        return (repeated == 0) ? List.of()
-                : List.of(("%,d entries had been taken by a run that was interrupted, and were sent again. At most %,d "
-                        + "messages are handled twice by new consumers: those that had been handled before")
-                    .formatted(repeated, repeated));
+        return (repeated == 0) ? List.of() : List
+            .of(("%,d entries were sent again: a run that had taken them was interrupted, or DelayQueue did not "
+                    + "answer. At most %,d messages are handled twice by new consumers: those that had been handled "
+                    + "before")
+                .formatted(repeated, repeated));
     }
 
     private MigrationReport dryRun(MigrationSource source, PayloadDecoder decoder) {

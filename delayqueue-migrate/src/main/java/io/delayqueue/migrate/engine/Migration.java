@@ -11,7 +11,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.LongSupplier;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 
 import io.delayqueue.DelayQueueException;
@@ -164,9 +163,8 @@ public final class Migration {
                 return;
             }
             if (interrupted) {
-                count(queue, "repeated", entries.size());
+                countRepeated(queue, entries.size());
             }
-            moves(queue).repeated += interrupted ? entries.size() : 0;
             sendAndSettle(queue, target, entries);
         }
     }
@@ -187,24 +185,41 @@ public final class Migration {
         return moved;
     }
 
+    /**
+     * Sends entries until each of them is settled. Those that are stored are settled
+     * before the others are sent again, as new consumers may handle them meanwhile.
+     */
     private void sendAndSettle(String queue, String target, List<SourceEntry> entries) {
-        AtomicBoolean repeated = new AtomicBoolean();
-        EntrySender.Sent sent = retried(() -> {
-            if (repeated.getAndSet(true)) {
-                // Another process may have sent and settled the entries meanwhile.
-                this.source.own(queue);
-            }
-            return this.sender.send(target, entries);
-        });
-        retried(() -> {
-            this.source.settle(queue, sent.outcomes());
-            return true;
-        });
+        EntrySender.Sent sent = sendAndSettleOnce(queue, target, entries);
+        for (int attempt = 1; sent.failure() != null; attempt++) {
+            awaitRetry(sent.failure(), attempt);
+            // Another process may have sent and settled the entries meanwhile.
+            own(queue);
+            countRepeated(queue, sent.unknown());
+            sent = sendAndSettleOnce(queue, target, sent.open());
+        }
+        this.progress.moved(queue, entries.size());
+        pause(this.rate.after(entries.size()));
+    }
+
+    private EntrySender.Sent sendAndSettleOnce(String queue, String target, List<SourceEntry> entries) {
+        EntrySender.Sent sent = this.sender.send(target, entries);
+        if (!sent.outcomes().isEmpty()) {
+            retried(() -> {
+                this.source.settle(queue, sent.outcomes());
+                return true;
+            });
+        }
         count(queue, "kept", sent.kept());
         count(queue, "renamed", sent.renamed());
         moves(queue).add(sent);
-        this.progress.moved(queue, entries.size());
-        pause(this.rate.after(entries.size()));
+        return sent;
+    }
+
+    /** Counts entries that are sent again, and may have been stored before. */
+    private void countRepeated(String queue, int number) {
+        count(queue, "repeated", number);
+        moves(queue).repeated += number;
     }
 
     /** Waits, and keeps the queues reserved meanwhile. */
@@ -247,13 +262,20 @@ public final class Migration {
                 return call.get();
             }
             catch (RuntimeException ex) {
-                if (this.stop.isStopped() || attempt == MAX_ATTEMPTS || !isPassing(ex)) {
-                    throw ex;
-                }
-                logger.warn("Retrying in {} s: {}", RETRY_DELAY.toSeconds(), ex.getMessage());
-                this.stop.pause(RETRY_DELAY);
+                awaitRetry(ex, attempt);
             }
         }
+    }
+
+    /**
+     * Waits before a call that failed is repeated; throws the failure if it must not be.
+     */
+    private void awaitRetry(RuntimeException failure, int attempt) {
+        if (this.stop.isStopped() || attempt == MAX_ATTEMPTS || !isPassing(failure)) {
+            throw failure;
+        }
+        logger.warn("Retrying in {} s: {}", RETRY_DELAY.toSeconds(), failure.getMessage());
+        this.stop.pause(RETRY_DELAY);
     }
 
     /** Returns whether a failure may pass, such as that of a connection. */
@@ -360,9 +382,9 @@ public final class Migration {
         }
 
         /**
-         * Returns the number of entries that an interrupted run had taken. It may have
-         * sent them, and new consumers may have handled some, so that these are handled
-         * twice.
+         * Returns the number of entries that were sent again: an interrupted run had
+         * taken them and may have sent them, or the outcome of their send was not known.
+         * New consumers may have handled some, so that these are handled twice.
          */
         public long repeated() {
             return this.repeated;
