@@ -239,7 +239,7 @@ final class InvariantChecks {
                     leased ? "end the lease; the command ends it now"
                             : "reschedule it to the time that is right; the command makes it due now",
                     List.of(leased ? this.keys.command("ZADD", key, "XX", state.now() + "", state.id())
-                            : this.keys.addToLane(state.waits().get(0).lane(), state.now() / 1000 + "", state.id())));
+                            : this.keys.moveInLane(state.waits().get(0).lane(), state.now() / 1000 + "", state.id())));
         }
     }
 

@@ -26,9 +26,17 @@ final class RepairCommands {
         this.keys = keys;
     }
 
-    /** Returns the command that adds a message to a lane, or moves it there. */
+    /** Returns the command that adds a message to a lane, whose key may not hold it. */
     String addToLane(int priority, String due, String id) {
         return command("ZADD", KeyKind.ofLane(priority), score(priority, due), id);
+    }
+
+    /**
+     * Returns the command that changes the due time of a message in the lane that holds
+     * it; it changes nothing once the message was claimed.
+     */
+    String moveInLane(int priority, String due, String id) {
+        return command("ZADD", KeyKind.ofLane(priority), "XX", score(priority, due), id);
     }
 
     /** Returns the score of a due time in a lane; see {@code lane_of} in prelude.lua. */

@@ -1,5 +1,6 @@
 package io.delayqueue.redis.check;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
@@ -10,6 +11,8 @@ import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.admin.DelayQueueIntegrityChecker;
 import io.delayqueue.admin.Finding;
 import io.delayqueue.admin.IntegrityReport;
+import io.delayqueue.store.ClaimRequest;
+import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionTarget;
@@ -93,6 +96,20 @@ class RedisIntegrityCheckerTests extends IntegrityCheckFixture {
                                                   // right one
             this.checker.check("checked").findings().forEach(IntegrityCheckFixture::repair);
         }
+        assertThat(kindsAndIds(this.checker.check("checked"))).isEmpty();
+    }
+
+    @Test
+    void theRepairOfAnImpossibleTimeChangesNothingOnceTheMessageWasClaimed() {
+        fill();
+        damage("ZADD scheduled -5 plain");
+        List<Finding> findings = this.checker.check("checked").findings();
+        assertThat(findings).extracting(Finding::kind).containsExactly(Finding.Kind.IMPOSSIBLE_TIME);
+        assertThat(done(this.store.claim(QUEUE, new ClaimRequest(10, Duration.ofMinutes(1), ExpiryPolicy.DROP)))
+            .messages()).extracting((message) -> message.lease().id()).containsExactly("plain");
+
+        findings.forEach(IntegrityCheckFixture::repair);
+
         assertThat(kindsAndIds(this.checker.check("checked"))).isEmpty();
     }
 
