@@ -52,8 +52,11 @@ public final class UnconsumedQueueCheck {
     /** Maximum number of log lines per search; later searches log the rest. */
     static final int MAX_LINES = 20;
 
-    /** Maximum number of queues per search, the first ones by name. */
-    private static final int MAX_QUEUES = 1_000;
+    /**
+     * Maximum number of queues per search, and of those that are known. The next search
+     * continues with the next name.
+     */
+    static final int MAX_QUEUES = 1_000;
 
     /** Maximum number of concurrent reads, because other calls share the connection. */
     static final int MAX_READS = 20;
@@ -76,8 +79,13 @@ public final class UnconsumedQueueCheck {
 
     private final Set<String> logged = ConcurrentHashMap.newKeySet();
 
-    /** Result of the last successful search, by queue name. */
+    /** Results of the last successful searches, by queue name. */
     private volatile Map<String, QueueOverview> known = Map.of();
+
+    /**
+     * The last name that was searched; empty if the next search begins with the first.
+     */
+    private volatile String searchedTo = "";
 
     /**
      * Creates the check without starting a search.
@@ -99,7 +107,8 @@ public final class UnconsumedQueueCheck {
     }
 
     /**
-     * Returns the result of the last search, and starts another one if that is too old.
+     * Returns the results of the last searches, and starts another one if the last is too
+     * old.
      */
     public Map<String, QueueOverview> known() {
         refresh();
@@ -124,18 +133,22 @@ public final class UnconsumedQueueCheck {
     }
 
     /**
-     * Starts a search.
-     * @return the queues without a consumer, by name; fails if the store does not answer
+     * Starts a search among the next queues by name.
+     * @return the queues without a consumer, by name, those of earlier searches among
+     * other names included; fails if the store does not answer
      */
     public CompletableFuture<Map<String, QueueOverview>> search() {
         CompletableFuture<Map<String, QueueOverview>> found;
+        String after = this.searchedTo;
         try {
             found = this.directories.nodes()
                 .list()
-                .thenCombine(this.directories.queues().list("", MAX_QUEUES), (reports, queues) -> {
+                .thenCombine(this.directories.queues().list(after, MAX_QUEUES), (reports, queues) -> {
                     Set<String> listened = listened(reports);
+                    Range range = new Range(after,
+                            (queues.size() < MAX_QUEUES) ? "" : queues.get(queues.size() - 1).value());
                     return find(queues.stream().filter((queue) -> !listened.contains(queue.value())).toList())
-                        .thenApply((unconsumed) -> conclude(unconsumed, listened));
+                        .thenApply((unconsumed) -> conclude(unconsumed, range, listened));
                 })
                 .thenCompose((unconsumed) -> unconsumed);
         }
@@ -212,8 +225,17 @@ public final class UnconsumedQueueCheck {
                 && queue.oldestDue().compareTo(LATE) >= 0;
     }
 
-    private Map<String, QueueOverview> conclude(Map<String, QueueOverview> unconsumed, Set<String> listened) {
+    /** Replaces what is known of the queues that were searched, and logs new ones. */
+    private synchronized Map<String, QueueOverview> conclude(Map<String, QueueOverview> found, Range range,
+            Set<String> listened) {
+        TreeMap<String, QueueOverview> unconsumed = new TreeMap<>(this.known);
+        unconsumed.keySet().removeIf((queue) -> range.contains(queue) || listened.contains(queue));
+        unconsumed.putAll(found);
+        while (unconsumed.size() > MAX_QUEUES) {
+            unconsumed.pollLastEntry();
+        }
         this.known = Map.copyOf(unconsumed);
+        this.searchedTo = range.last();
         this.logged.retainAll(unconsumed.keySet());
         List<QueueOverview> fresh = new ArrayList<>(unconsumed.values());
         fresh.removeIf((queue) -> this.logged.contains(queue.queue()));
@@ -231,6 +253,20 @@ public final class UnconsumedQueueCheck {
 
     private static Duration oldestDue(QueueOverview queue) {
         return Objects.requireNonNullElse(queue.oldestDue(), Duration.ZERO);
+    }
+
+    /**
+     * Holds the names that a search has read.
+     *
+     * @param after the name before the first
+     * @param last the last name; empty if the search has reached the end
+     */
+    private record Range(String after, String last) {
+
+        boolean contains(String queue) {
+            return queue.compareTo(this.after) > 0 && (this.last.isEmpty() || queue.compareTo(this.last) <= 0);
+        }
+
     }
 
     /**

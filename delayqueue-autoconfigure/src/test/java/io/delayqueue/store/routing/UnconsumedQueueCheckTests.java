@@ -189,6 +189,27 @@ class UnconsumedQueueCheckTests {
         assertThat(found.join()).hasSize(count);
     }
 
+    @Test
+    void eachSearchContinuesWithTheNextQueuesByName() {
+        for (int i = 0; i < UnconsumedQueueCheck.MAX_QUEUES; i++) {
+            this.queues.put("queue-%04d".formatted(i), due(Duration.ZERO));
+        }
+        this.queues.put("queue-0001", due(LONG));
+        this.queues.put("ship-1", due(LONG));
+        this.queues.put("ship-2", due(LONG));
+
+        assertThat(found()).containsExactly("queue-0001");
+        assertThat(found()).containsExactly("queue-0001", "ship-1", "ship-2");
+        assertThat(this.unconsumed.known()).hasSize(3);
+
+        this.queues.put("queue-0001", due(Duration.ZERO));
+        this.listeners.add(listener("ship-2", true, false));
+        assertThat(found()).as("of the first names again").containsExactly("ship-1");
+        this.queues.remove("ship-1");
+        assertThat(found()).isEmpty();
+        assertThat(this.unconsumed.known()).isEmpty();
+    }
+
     /** Lines are written by another thread, those of other tests perhaps now. */
     private static void awaitLines(CapturedOutput output, String queue, int lines) {
         await().untilAsserted(() -> assertThat(output.getOut()
@@ -234,8 +255,15 @@ class UnconsumedQueueCheckTests {
 
     private QueueRegistry queueRegistry() {
         QueueRegistry registry = mock();
-        given(registry.list(any(), anyInt())).willAnswer((call) -> CompletableFuture
-            .completedFuture(this.queues.keySet().stream().map(QueueName::new).toList()));
+        given(registry.list(any(), anyInt())).willAnswer((call) -> {
+            String after = call.getArgument(0);
+            return CompletableFuture.completedFuture(this.queues.keySet()
+                .stream()
+                .filter((name) -> name.compareTo(after) > 0)
+                .limit(call.getArgument(1, Integer.class))
+                .map(QueueName::new)
+                .toList());
+        });
         return registry;
     }
 
