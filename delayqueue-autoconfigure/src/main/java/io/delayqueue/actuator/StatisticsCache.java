@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -56,6 +57,9 @@ public final class StatisticsCache {
 
     private final LongSupplier nanoTime;
 
+    /** Runs each blocking call on a thread of its own. */
+    private final Executor caller;
+
     private final AtomicReference<Refresh> latest;
 
     /** When the store answered last; {@code null} before it has. */
@@ -80,6 +84,13 @@ public final class StatisticsCache {
      */
     public StatisticsCache(QueueInspector inspector, StoreComponents components, Supplier<List<QueueName>> queues,
             Duration maxAge, LongSupplier nanoTime) {
+        this(inspector, components, queues, maxAge, nanoTime, StatisticsCache::onThread);
+    }
+
+    /** Creates a cache whose blocking calls run on an executor. */
+    StatisticsCache(QueueInspector inspector, StoreComponents components, Supplier<List<QueueName>> queues,
+            Duration maxAge, LongSupplier nanoTime, Executor caller) {
+        this.caller = caller;
         this.inspector = inspector;
         this.partitions = components.partitions();
         this.waits = components.messages().isBlocking();
@@ -121,12 +132,27 @@ public final class StatisticsCache {
             return this.latest.get().result();
         }
         if (this.waits) {
-            onThread(() -> query(result));
+            queryOnThread(result);
         }
         else {
             query(result);
         }
         return result;
+    }
+
+    /** Ends the refresh if no thread can be started; a later one tries again. */
+    private void queryOnThread(CompletableFuture<Map<QueueName, QueueOverview>> result) {
+        try {
+            this.caller.execute(() -> query(result));
+        }
+        catch (OutOfMemoryError ex) {
+            logger.debug("Cannot read the statistics of the queues", ex);
+            Duration silence = silence();
+            boolean recent = silence != null && silence.compareTo(this.maxAge.plus(MAX_REFRESH_TIME)) <= 0;
+            Refresh ended = this.latest.updateAndGet((last) -> new Refresh(recent ? last.known() : Map.of(), last.at(),
+                    last.result(), false, last.queried()));
+            result.complete(ended.known());
+        }
     }
 
     private void query(CompletableFuture<Map<QueueName, QueueOverview>> result) {
@@ -171,11 +197,18 @@ public final class StatisticsCache {
         }
         synchronized (this.reaching) {
             if (this.reach.isDone()) {
-                this.reach = CompletableFuture
-                    .supplyAsync(() -> this.inspector.counts(first).join(), StatisticsCache::onThread)
-                    .whenComplete((counts, failure) -> answered(failure));
+                this.reach = call(first).whenComplete((counts, failure) -> answered(failure));
             }
             return this.reach;
+        }
+    }
+
+    private CompletableFuture<?> call(Partition partition) {
+        try {
+            return CompletableFuture.supplyAsync(() -> this.inspector.counts(partition).join(), this.caller);
+        }
+        catch (OutOfMemoryError ex) {
+            return CompletableFuture.failedFuture(ex); // no thread could be started
         }
     }
 

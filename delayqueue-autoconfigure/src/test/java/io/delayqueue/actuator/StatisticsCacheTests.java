@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.delayqueue.QueueName;
@@ -156,6 +157,36 @@ class StatisticsCacheTests {
         assertThat(threads).singleElement()
             .satisfies((thread) -> assertThat(thread.getName()).isEqualTo("delayqueue-statistics"));
         assertThat(blocking.reach()).isNotSameAs(first);
+    }
+
+    @Test
+    void readsABlockingClientAgainAfterNoThreadCouldBeStarted() {
+        MessageStore store = mock(MessageStore.class);
+        given(store.isBlocking()).willReturn(true);
+        AtomicBoolean exhausted = new AtomicBoolean();
+        StatisticsCache blocking = new StatisticsCache(this.inspector,
+                new StoreComponents(store, mock(MessageInspector.class), mock(WakeUps.class),
+                        new PartitionLayouts(PartitionLayoutStore.NONE, (queue) -> 0, this.now::get)),
+                () -> List.of(ORDERS), Duration.ofSeconds(10), this.now::get, (call) -> {
+                    if (exhausted.get()) {
+                        throw new OutOfMemoryError("unable to create native thread, of a test");
+                    }
+                    call.run();
+                });
+        assertThat(blocking.refresh().join()).containsOnlyKeys(ORDERS);
+
+        exhausted.set(true);
+        advance(Duration.ofSeconds(10));
+        assertThat(blocking.refresh()).isCompleted();
+        assertThat(blocking.of(ORDERS)).as("the last known counts").isNotNull();
+        assertThat(blocking.reach()).isCompletedExceptionally();
+        advance(StatisticsCache.MAX_REFRESH_TIME.plusNanos(1));
+        assertThat(blocking.of(ORDERS)).as("counts that are too old").isNull();
+
+        exhausted.set(false);
+        advance(StatisticsCache.RETRY);
+        assertThat(blocking.of(ORDERS)).isNotNull();
+        assertThat(blocking.reach().join()).isEqualTo(counts(7));
     }
 
     private long scheduled(QueueName queue) {
