@@ -6,7 +6,8 @@
 -- ARGV[1]  key     which of KEYS to read
 -- ARGV[2]  cursor  of HSCAN or ZSCAN, '0' to begin; '' to read the members named
 -- ARGV[3]  count   about how many at once, 1..100 (all of a small key, in compact form), and
---                  fewer where contents are large; or the members to read, at most 100
+--                  fewer where contents are large or buckets are empty; or the members to read,
+--                  at most 100
 --
 -- Returns  { now, cursor, facts, facts, ... }   now: microseconds; cursor: '0' at the end
 --          facts of a dead letter: { name, value, there }   there: whether it is in the other
@@ -21,6 +22,7 @@
 -- Keeps    all invariants, as it changes nothing
 -- Cost     O(count * log N), N members of the largest set
 
+local MAX_SCANS = 100 -- a hash that has lost most of its members has many empty buckets
 local number, cursor, now = tonumber(ARGV[1]), ARGV[2], to_digits(clock())
 local key, page = KEYS[number], { '0', {} }
 local hash = redis.call('TYPE', key).ok == 'hash'
@@ -33,15 +35,15 @@ if cursor == '' then
     end
   end
 elseif hash then
-  local bytes, members = 0, page[2]
+  local bytes, members, scans = 0, page[2], 0
   repeat
     local some = redis.call('HSCAN', key, cursor, 'COUNT', 1) -- the next ones may be large
     for _, each in ipairs(some[2]) do
       members[#members + 1] = each
       bytes = bytes + #each
     end
-    cursor = some[1]
-  until cursor == '0' or #members >= 2 * ARGV[3] or bytes > BYTES
+    cursor, scans = some[1], scans + 1
+  until cursor == '0' or #members >= 2 * ARGV[3] or bytes > BYTES or scans == MAX_SCANS
   page[1] = cursor
 else
   page = redis.call('ZSCAN', key, cursor, 'COUNT', ARGV[3])

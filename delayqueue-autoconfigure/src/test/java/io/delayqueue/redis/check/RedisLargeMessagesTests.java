@@ -239,10 +239,14 @@ class RedisLargeMessagesTests {
     }
 
     private Set<String> examined() {
+        return examined(this.redis);
+    }
+
+    private static Set<String> examined(RedisScriptExecutor redis) {
         Set<String> found = new HashSet<>();
         byte[] cursor = ScriptCodec.bytes(0);
         do {
-            List<Object> reply = this.redis
+            List<Object> reply = redis
                 .run(RedisScripts.INSPECT_MESSAGES, QUEUE, ScriptCodec.bytes(KeyKind.MESSAGES.number()), cursor,
                         ScriptCodec.bytes(100))
                 .join();
@@ -279,6 +283,38 @@ class RedisLargeMessagesTests {
         send(mixed(4, OnDuplicate.KEEP));
 
         assertThat(examined()).hasSize(MIXED);
+    }
+
+    /**
+     * Redis does not shrink a hash during a background save: 27 of 28 buckets are empty.
+     */
+    @Test
+    void anExaminationOfAHashOfEmptyBucketsIsSeveralCalls() {
+        int left = 300;
+        List<String> ids = IntStream.range(0, 6_000).mapToObj((i) -> "m" + i).toList();
+        try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
+            LettuceConnectionFactory own = ConnectionFactories.lettuce(server);
+            try (RedisScriptExecutor access = RedisScriptExecutor.to(own, "large", Duration.ofSeconds(30))) {
+                ids.forEach((id) -> server.commands().hset("large:{large}:messages", id, "-foreign{}"));
+                // Reads end the growth of the hash, which a save would interrupt.
+                ids.forEach((id) -> server.commands().hget("large:{large}:messages", id));
+                server.commands().configSet("rdb-key-save-delay", "20000000");
+                server.commands().bgsave();
+                server.commands().hdel("large:{large}:messages", ids.subList(left, ids.size()).toArray(String[]::new));
+                server.commands().configResetstat();
+
+                access
+                    .run(RedisScripts.INSPECT_MESSAGES, QUEUE, ScriptCodec.bytes(KeyKind.MESSAGES.number()),
+                            ScriptCodec.bytes(0), ScriptCodec.bytes(100))
+                    .join();
+
+                assertThat(server.commands().info("commandstats")).contains("cmdstat_hscan:calls=100,");
+                assertThat(examined(access)).hasSize(left);
+            }
+            finally {
+                own.destroy();
+            }
+        }
     }
 
     /** Contents that are held are not read to find out that they are. */
