@@ -10,6 +10,8 @@ import java.util.function.Function;
 
 import io.delayqueue.redis.script.RedisKeys;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.data.redis.connection.ClusterSlotHashUtil;
 import org.springframework.data.redis.connection.RedisClusterConnection;
@@ -22,7 +24,7 @@ import org.springframework.data.redis.core.RedisTemplate;
 /**
  * Finds the masters of a cluster. For each, finds a hash tag whose slot it holds, so that
  * a script with such keys runs there, and reads the values of a property: each node has
- * settings and users of its own.
+ * settings and users of its own. Reads some settings of replicas too.
  */
 final class ClusterNodes {
 
@@ -31,6 +33,8 @@ final class ClusterNodes {
 
     /** A probe of the only server, or of any master. */
     static final Map<String, Integer> ANY = Map.of("", 0);
+
+    private static final Logger logger = LoggerFactory.getLogger(ClusterNodes.class);
 
     private ClusterNodes() {
     }
@@ -75,6 +79,40 @@ final class ClusterNodes {
         return masters;
     }
 
+    /**
+     * Reads a setting of all nodes of a cluster, replicas included, or of the only
+     * server, by location. Leaves out a node that cannot be asked if another one can.
+     */
+    static Map<String, String> settingsOfAll(RedisTemplate<?, ?> template, String name) {
+        if (!isCluster(template)) {
+            return settings(template, name);
+        }
+        RedisCallback<Map<String, String>> read = (connection) -> settings((RedisClusterConnection) connection, name);
+        return Objects.requireNonNull(template.execute(read, true));
+    }
+
+    private static Map<String, String> settings(RedisClusterConnection cluster, String name) {
+        Map<String, String> values = new TreeMap<>();
+        RuntimeException failure = null;
+        for (RedisClusterNode node : cluster.clusterGetNodes()) {
+            if (!node.isConnected()) {
+                continue;
+            }
+            try {
+                Properties found = cluster.serverCommands().getConfig(node, name);
+                values.put(" at " + node.asString(), (found != null) ? found.getProperty(name, "") : "");
+            }
+            catch (RuntimeException ex) {
+                logger.debug("The setting '{}' of {} cannot be read", name, node.asString(), ex);
+                failure = ex;
+            }
+        }
+        if (values.isEmpty() && failure != null) {
+            throw failure;
+        }
+        return values;
+    }
+
     /** Reads a setting of the servers; see {@link #read}. */
     static Map<String, String> settings(RedisTemplate<?, ?> template, String name) {
         return read(template, (server) -> server.getConfig(name), name);
@@ -82,7 +120,8 @@ final class ClusterNodes {
 
     /**
      * Reads a property of the servers by location, {@code " at <node>"} or empty. Of a
-     * cluster the client puts the address of the node in front of each name.
+     * cluster the client queries the masters only, and puts the address of the node in
+     * front of each name.
      */
     static Map<String, String> read(RedisTemplate<?, ?> template,
             Function<RedisServerCommands, @Nullable Properties> call, String name) {

@@ -316,14 +316,14 @@ public final class RedisServerCheck {
         }
         Map<String, String> settings;
         try {
-            settings = ClusterNodes.settings(this.template, NOTIFICATIONS);
+            // Including replicas: each may become a master.
+            settings = ClusterNodes.settingsOfAll(this.template, NOTIFICATIONS);
         }
         catch (RuntimeException ex) {
             logger.warn("delayqueue.wakeup is 'keyspace', and whether notify-keyspace-events has 'Kz' cannot be "
                     + "queried: {}. Without it messages are found by the safety poll only", ex.getMessage());
             return;
         }
-        // Including replicas: each may become a master.
         String lacking = (settings.isEmpty() ? Map.of("", "") : settings).entrySet()
             .stream()
             .filter((setting) -> !announcesSortedSets(setting.getValue()))

@@ -2,6 +2,7 @@ package io.delayqueue.redis.check;
 
 import java.time.Duration;
 
+import io.delayqueue.fixtures.LogCount;
 import io.delayqueue.fixtures.redis.ConnectionFactories;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisCluster;
@@ -147,6 +148,24 @@ class ClusterServerCheckTests {
         assertThat(checkByJedis(WakeUpMode.KEYSPACE)).isTrue();
         assertThat(output).containsOnlyOnce("WARN")
             .contains("with a client other than Lettuce only those of one node are received");
+    }
+
+    @Test
+    void aReplicaThatDoesNotNotifyIsNamed(CapturedOutput output) {
+        try (RedisCluster replicated = RedisCluster.start(RedisBinary.preferred(), 1, "notify-keyspace-events Kz",
+                "save 3600 1")) {
+            RedisServer silent = replicated.replicas().get(1);
+            silent.commands().configSet("notify-keyspace-events", "");
+            LettuceConnectionFactory lettuce = ConnectionFactories.lettuce(replicated);
+
+            assertThat(check(lettuce, WakeUpMode.KEYSPACE, LIMIT)).isTrue();
+
+            lettuce.destroy();
+            assertThat(LogCount.of(output, "ERROR",
+                    "'keyspace', but Redis at %s:%d has notify-keyspace-events '', and it needs 'Kz'"
+                        .formatted(silent.host(), silent.port())))
+                .isOne();
+        }
     }
 
     private static LettuceClientConfigurationBuilder wellSet() {
