@@ -28,9 +28,7 @@ import io.delayqueue.store.Partition;
 
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.beans.DirectFieldAccessor;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
-import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.util.ClassUtils;
 
@@ -315,11 +313,8 @@ public final class RedisScriptExecutor implements AutoCloseable {
             return ((LettuceConnectionFactory) factory).isClusterAware();
         }
 
-        /** Reads a field, as Spring Data has no accessor for this configuration. */
         static boolean isStaticMasterReplica(RedisConnectionFactory factory) {
-            DirectFieldAccessor fields = new DirectFieldAccessor(factory);
-            return fields.isReadableProperty("configuration")
-                    && fields.getPropertyValue("configuration") instanceof RedisStaticMasterReplicaConfiguration;
+            return !StaticMasterReplicaNodes.of((LettuceConnectionFactory) factory).isEmpty();
         }
 
     }

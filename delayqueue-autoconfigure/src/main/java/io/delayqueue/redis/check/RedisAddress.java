@@ -4,6 +4,7 @@ import java.util.stream.Collectors;
 import java.util.stream.StreamSupport;
 
 import io.delayqueue.redis.RedisScriptExecutor;
+import io.delayqueue.redis.StaticMasterReplicaNodes;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.data.redis.connection.NamedNode;
@@ -22,7 +23,8 @@ final class RedisAddress {
     }
 
     /**
-     * Returns the address, without credentials; empty if the client does not report it.
+     * Returns the address, without credentials, of a static list of nodes that of the
+     * first; empty if the client does not report it.
      */
     static String of(@Nullable RedisConnectionFactory factory) {
         if (factory == null || !RedisScriptExecutor.isLettuce(factory)) {
@@ -39,7 +41,15 @@ final class RedisAddress {
             return "master '%s' of the sentinels %s".formatted((master != null) ? master.getName() : "",
                     nodes(sentinel.getSentinels()));
         }
-        return "%s:%d".formatted(lettuce.getHostName(), lettuce.getPort());
+        return StaticMasterReplicaNodes.of(lettuce)
+            .stream()
+            .findFirst()
+            .map((node) -> address(node.getHostName(), node.getPort()))
+            .orElseGet(() -> address(lettuce.getHostName(), lettuce.getPort()));
+    }
+
+    private static String address(String host, int port) {
+        return "%s:%d".formatted(host, port);
     }
 
     private static String nodes(Iterable<RedisNode> nodes) {

@@ -3,8 +3,10 @@ package io.delayqueue.redis.wakeup;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -12,21 +14,14 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.stream.Collectors;
 
 import io.delayqueue.store.StoreFailures;
-import io.lettuce.core.AbstractRedisClient;
+import io.delayqueue.store.Texts;
 import io.lettuce.core.RedisChannelHandler;
-import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisFuture;
-import io.lettuce.core.cluster.RedisClusterClient;
-import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
-import io.lettuce.core.cluster.models.partitions.RedisClusterNode;
-import io.lettuce.core.cluster.models.partitions.RedisClusterNode.NodeFlag;
 import io.lettuce.core.cluster.pubsub.StatefulRedisClusterPubSubConnection;
-import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.RedisPubSubListener;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
@@ -39,14 +34,17 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /**
  * Subscribes with Lettuce. Channels need one connection, also in a cluster. Keyspace
  * notifications need a pattern on every master of a cluster, because only the node that
- * holds a key publishes them.
+ * holds a key publishes them. Each topic has a command of its own, because the server
+ * rejects a whole command if its user may not subscribe to one topic in it; such a topic
+ * is tried again every few seconds.
  * <p>
  * The client reopens a lost connection and subscribes again, once; it does not report it
- * if the server rejects that. So queues count as not subscribed until every connection is
- * confirmed, and if one is not within a few seconds, all are closed and opened again. So
- * are they when the masters have changed, as a master that became a replica would notify
- * besides its successor: they are read every few seconds, because the server does not
- * report a failover to clients. A {@link SubscriptionHeartbeat} finds silent connections.
+ * if the server rejects that. So a queue counts as not subscribed until every connection
+ * has confirmed its topic, and if one does not within a few seconds, all are closed and
+ * opened again. So are they when the masters have changed, as a master that became a
+ * replica would notify besides its successor: they are read every few seconds, because
+ * the server does not report a failover to clients. A {@link SubscriptionHeartbeat} finds
+ * silent connections.
  * <p>
  * <strong>Threads.</strong> One, given at construction, adds, removes and closes, and
  * handles every answer of Redis; it waits only when it closes. A thread of its own opens
@@ -75,6 +73,9 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
 
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(1);
 
+    /** Most topics that the log names while the server rejects them. */
+    private static final int MAX_LINES = 10;
+
     private final LettuceConnectionFactory factory;
 
     private final WakeUpMode mode;
@@ -101,6 +102,9 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
     private volatile boolean closed;
 
     private boolean away;
+
+    /** The topics whose rejection was logged since all were subscribed. */
+    private final Set<String> logged = new HashSet<>();
 
     /**
      * Prepares a subscription, which begins with the first queue.
@@ -156,58 +160,19 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
         }
         CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> current = this.connection;
         if (current == null) {
-            current = connect();
+            current = LettuceSubscriptions.open(this.factory);
             this.connection = current;
         }
         CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> checked = current;
         current.copy() // a connection that opens later must still be closed
             .orTimeout(CONNECT_LIMIT.toMillis(), TimeUnit.MILLISECONDS)
-            .thenCompose((open) -> readMasters(open).orTimeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS))
+            .thenCompose((open) -> LettuceSubscriptions.readMasters(open, this.mode)
+                .orTimeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS))
             .whenCompleteAsync((found, failure) -> {
                 if (!this.closed && this.connection == checked) {
                     checked(found, failure);
                 }
             }, this.thread);
-    }
-
-    private CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> connect() {
-        try {
-            return CompletableFuture.supplyAsync(this::open, LettuceWakeUpConnection::onThread);
-        }
-        catch (OutOfMemoryError ex) {
-            return CompletableFuture.failedFuture(ex); // no thread could be started
-        }
-    }
-
-    private static void onThread(Runnable call) {
-        Thread thread = new Thread(call, "delayqueue-subscription");
-        thread.setDaemon(true);
-        thread.start();
-    }
-
-    /** Refreshes the topology of a cluster first, as it may be outdated. */
-    private StatefulRedisPubSubConnection<byte[], byte[]> open() {
-        AbstractRedisClient client = this.factory.getRequiredNativeClient();
-        if (client instanceof RedisClusterClient cluster) {
-            cluster.refreshPartitions();
-            return cluster.connectPubSub(ByteArrayCodec.INSTANCE);
-        }
-        return ((RedisClient) client).connectPubSub(ByteArrayCodec.INSTANCE);
-    }
-
-    private CompletableFuture<Map<String, String>> readMasters(StatefulRedisPubSubConnection<byte[], byte[]> open) {
-        if (!(this.mode == WakeUpMode.KEYSPACE
-                && open instanceof StatefulRedisClusterPubSubConnection<byte[], byte[]> cluster)) {
-            return CompletableFuture.completedFuture(Map.of("", ""));
-        }
-        return cluster.async()
-            .clusterNodes()
-            .toCompletableFuture()
-            .thenApply((nodes) -> ClusterPartitionParser.parse(nodes)
-                .getPartitions()
-                .stream()
-                .filter((node) -> node.is(NodeFlag.UPSTREAM) && !node.is(NodeFlag.FAIL) && !node.hasNoSlots())
-                .collect(Collectors.toMap(RedisClusterNode::getNodeId, (node) -> String.valueOf(node.getUri()))));
     }
 
     private void checked(@Nullable Map<String, String> found, @Nullable Throwable failure) {
@@ -240,7 +205,10 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
 
     private void openLink(String master) {
         Link old = this.links.get(master);
-        if (this.connection != null && (old == null || old.failed)) {
+        if (old != null && !old.failed) {
+            old.retryRejected();
+        }
+        else if (this.connection != null) {
             Link link = new Link(master, this.connection
                 .thenCompose((open) -> master.isEmpty() ? CompletableFuture.completedFuture(open)
                         : ((StatefulRedisClusterPubSubConnection<byte[], byte[]>) open).getConnectionAsync(master)));
@@ -258,9 +226,22 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
         }
     }
 
+    /** Logs a topic that the server rejects, once until all are subscribed again. */
+    private void rejected(String topic, Throwable failure) {
+        if (this.logged.size() < MAX_LINES && this.logged.add(topic)) {
+            logger.warn(
+                    "Cannot subscribe to '{}'; retrying every {}, meanwhile the safety poll finds the messages of "
+                            + "this queue. Allow the Redis user to subscribe to it: {}",
+                    topic, Texts.span(CHECK), String.valueOf(failure.getMessage()));
+        }
+    }
+
     private void restored() {
-        if (this.away && isComplete()) {
+        Set<String> topics = this.wanted.keySet();
+        if ((this.away || !this.logged.isEmpty())
+                && this.links.values().stream().allMatch((link) -> link.topics.containsAll(topics))) {
             this.away = false;
+            this.logged.clear();
             logger.info("Subscribed to all wake-ups again");
         }
     }
@@ -269,8 +250,8 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
         this.wanted.values().forEach(PartitionListeners::lost);
     }
 
-    private boolean isComplete() {
-        return this.links.values().stream().allMatch((link) -> link.confirmed);
+    private boolean isComplete(String topic) {
+        return this.links.values().stream().allMatch((link) -> link.topics.contains(topic));
     }
 
     /** Disconnects; waits for connections under way before it closes them. */
@@ -299,8 +280,11 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
 
         private final SubscriptionHeartbeat heartbeat = new SubscriptionHeartbeat(this);
 
-        /** Whether the server has confirmed, and the connection was not lost since. */
-        private volatile boolean confirmed;
+        /** The topics that the server has confirmed since the connection was opened. */
+        private final Set<String> topics = ConcurrentHashMap.newKeySet();
+
+        /** The queues whose topics the server has rejected, to be tried again. */
+        private final Set<PartitionListeners> rejected = new HashSet<>();
 
         /** Whether another link should be tried. */
         private boolean failed;
@@ -318,23 +302,30 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
             return LettuceWakeUpConnection.this.links.get(this.master) == this;
         }
 
+        /** Subscribes to each topic alone, without waiting for the answers. */
         private void subscribe(Collection<PartitionListeners> queues) {
-            byte[][] names = queues.stream().map((queue) -> bytes(queue.topic())).toArray(byte[][]::new);
-            if (names.length == 0) {
-                return;
-            }
-            this.open.thenCompose((connection) -> subscribe(connection, names))
+            queues.forEach((queue) -> this.open.thenCompose((connection) -> subscribe(connection, queue))
                 .orTimeout(LIMIT.toMillis(), TimeUnit.MILLISECONDS)
-                .whenCompleteAsync((done, failure) -> rejected(failure), LettuceWakeUpConnection.this.thread);
+                .whenCompleteAsync((done, failure) -> rejected(queue, failure), LettuceWakeUpConnection.this.thread));
         }
 
-        private RedisFuture<Void> subscribe(StatefulRedisPubSubConnection<byte[], byte[]> connection, byte[]... names) {
-            return (LettuceWakeUpConnection.this.mode == WakeUpMode.KEYSPACE) ? connection.async().psubscribe(names)
-                    : connection.async().subscribe(names);
+        private RedisFuture<Void> subscribe(StatefulRedisPubSubConnection<byte[], byte[]> connection,
+                PartitionListeners queue) {
+            byte[] name = bytes(queue.topic());
+            return (LettuceWakeUpConnection.this.mode == WakeUpMode.KEYSPACE) ? connection.async().psubscribe(name)
+                    : connection.async().subscribe(name);
+        }
+
+        private void retryRejected() {
+            List<PartitionListeners> again = List.copyOf(this.rejected);
+            this.rejected.clear();
+            subscribe(again);
         }
 
         private void unsubscribe(PartitionListeners queue) {
             byte[] name = bytes(queue.topic());
+            this.topics.remove(queue.topic());
+            this.rejected.remove(queue);
             this.open.thenAccept((connection) -> {
                 if (LettuceWakeUpConnection.this.mode == WakeUpMode.KEYSPACE) {
                     connection.async().punsubscribe(name);
@@ -345,30 +336,37 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
             });
         }
 
-        private void rejected(@Nullable Throwable failure) {
-            if (failure != null && !LettuceWakeUpConnection.this.closed && isPresent()) {
-                this.confirmed = false;
-                this.failed = true;
-                this.open.thenAccept((connection) -> {
-                    connection.removeListener((RedisConnectionStateListener) this);
-                    connection.removeListener((RedisPubSubListener<byte[], byte[]>) this);
-                });
+        /** Handles the rejection of one queue, or the failure of the whole link. */
+        private void rejected(PartitionListeners queue, @Nullable Throwable failure) {
+            if (failure == null || LettuceWakeUpConnection.this.closed || this.failed || !isPresent()) {
+                return;
+            }
+            Throwable cause = StoreFailures.unwrap(failure);
+            if (!this.open.isDone() || this.open.isCompletedExceptionally()) {
+                fail(failure);
+            }
+            else if (!(cause instanceof RedisCommandExecutionException)) {
                 LettuceWakeUpConnection.this.failed(failure);
-                if (isUnanswered(failure)) {
-                    reconnectIn(RETRY); // another link would use the same connection
-                }
-                else {
-                    LettuceWakeUpConnection.this.lost();
-                }
+                reconnectIn(RETRY); // another link would use the same connection
+            }
+            else if (LettuceWakeUpConnection.this.wanted.get(queue.topic()) == queue) {
+                this.topics.remove(queue.topic());
+                this.rejected.add(queue);
+                queue.lost();
+                LettuceWakeUpConnection.this.rejected(queue.topic(), cause);
             }
         }
 
-        /**
-         * Returns whether the connection is open, and the server does not answer on it.
-         */
-        private boolean isUnanswered(Throwable failure) {
-            return this.open.isDone() && !this.open.isCompletedExceptionally()
-                    && !(StoreFailures.unwrap(failure) instanceof RedisCommandExecutionException);
+        /** Gives up a link that could not be opened; the next check opens another one. */
+        private void fail(Throwable failure) {
+            this.topics.clear();
+            this.failed = true;
+            this.open.thenAccept((connection) -> {
+                connection.removeListener((RedisConnectionStateListener) this);
+                connection.removeListener((RedisPubSubListener<byte[], byte[]>) this);
+            });
+            LettuceWakeUpConnection.this.failed(failure);
+            LettuceWakeUpConnection.this.lost();
         }
 
         @Override
@@ -381,24 +379,23 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
             confirmed(pattern);
         }
 
-        /** Confirms one queue; all if the others had waited for this link. */
+        /** Confirms a queue if no other link has still to confirm it. */
         private void confirmed(byte[] name) {
             if (!isPresent()) {
                 return; // an answer on a connection that was given up
             }
             this.heartbeat.received();
-            boolean first = !this.confirmed;
-            this.confirmed = true;
-            PartitionListeners queue = LettuceWakeUpConnection.this.wanted.get(text(name));
-            boolean complete = LettuceWakeUpConnection.this.isComplete();
-            if (complete && first) {
-                LettuceWakeUpConnection.this.wanted.values().forEach(PartitionListeners::confirmed);
+            String topic = text(name);
+            PartitionListeners queue = LettuceWakeUpConnection.this.wanted.get(topic);
+            if (queue == null) {
+                return;
+            }
+            this.topics.add(topic);
+            if (LettuceWakeUpConnection.this.isComplete(topic)) {
+                queue.confirmed();
                 LettuceWakeUpConnection.this.thread.execute(LettuceWakeUpConnection.this::restored);
             }
-            else if (complete && queue != null) {
-                queue.confirmed();
-            }
-            else if (queue != null) {
+            else {
                 queue.poll(); // messages of this master at least
             }
         }
@@ -420,13 +417,13 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
         /** Checks later, as the client does not report that the server rejects it. */
         @Override
         public void onRedisDisconnected(RedisChannelHandler<?, ?> ended) {
-            this.confirmed = false;
+            this.topics.clear();
             if (!isPresent() || LettuceWakeUpConnection.this.closed) {
                 return;
             }
             LettuceWakeUpConnection.this.lost();
             LettuceWakeUpConnection.this.thread.schedule(() -> {
-                if (isPresent() && !this.confirmed) {
+                if (isPresent() && !isAnswered()) {
                     LettuceWakeUpConnection.this
                         .failed(new IllegalStateException("The server has not subscribed this client again"));
                     reconnectIn(RETRY);
@@ -434,8 +431,15 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
             }, LIMIT.toMillis(), TimeUnit.MILLISECONDS);
         }
 
+        /** Returns whether the server has confirmed or rejected all topics. */
+        private boolean isAnswered() {
+            return LettuceWakeUpConnection.this.wanted.values()
+                .stream()
+                .allMatch((queue) -> this.topics.contains(queue.topic()) || this.rejected.contains(queue));
+        }
+
         private void beat() {
-            if (this.confirmed) {
+            if (!this.topics.isEmpty()) {
                 this.heartbeat.beat();
             }
         }

@@ -32,6 +32,8 @@ import org.springframework.data.redis.connection.RedisClusterNode;
 import org.springframework.data.redis.connection.RedisClusterNode.SlotRange;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisNode.NodeType;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.RedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -40,6 +42,13 @@ import static org.mockito.Mockito.mock;
 
 /** The reply to the probe becomes issues; tests of the dashboard cover a real server. */
 class RedisServerMonitorTests {
+
+    @Test
+    void theAddressOfAStaticListOfNodesIsThatOfTheFirst() {
+        RedisStaticMasterReplicaConfiguration nodes = new RedisStaticMasterReplicaConfiguration("redis-1", 7001);
+        nodes.addNode("redis-0", 7000);
+        assertThat(RedisAddress.of(new LettuceConnectionFactory(nodes))).isEqualTo("redis-1:7001");
+    }
 
     @Test
     void aHealthyServerHasNoIssues() {

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.fixtures.LogCount;
 import io.delayqueue.fixtures.redis.ConnectionFactories;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisCluster;
@@ -18,10 +19,13 @@ import io.lettuce.core.KillArgs;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.beans.factory.DisposableBean;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.data.redis.connection.RedisClusterConfiguration;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
@@ -34,6 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * P3: {@code isSubscribed} is false from the loss of a subscription until it is
  * confirmed.
  */
+@ExtendWith(OutputCaptureExtension.class)
 @Tag("server")
 class LostSubscriptionTests {
 
@@ -71,6 +76,76 @@ class LostSubscriptionTests {
                 this.notified.drainPermits();
                 server.commands().publish(redis.keysOf(QUEUE).wake(), "+0");
                 assertThat(this.notified.tryAcquire(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+            }
+            finally {
+                ((DisposableBean) connections).destroy();
+            }
+        }
+    }
+
+    @Test
+    void aTopicThatTheServerRejectsLeavesTheOthersSubscribed(CapturedOutput output) throws Exception {
+        Partition other = Partition.first(new QueueName("bills"));
+        try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
+            RedisUser.set(server, USER, RULES);
+            RedisConnectionFactory connections = connections(server, false);
+            try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, USER, Duration.ofSeconds(30));
+                    RedisWakeUps wakeUps = new RedisWakeUps(connections, redis, WakeUpMode.CHANNEL)) {
+                String channel = redis.keysOf(QUEUE).wake();
+                wakeUps.listen(QUEUE, (signal) -> this.notified.release());
+                awaitSubscribed(wakeUps, true);
+                RedisUser.set(server, USER, List.of("resetchannels", "&" + channel));
+                wakeUps.listen(other, (signal) -> {
+                });
+                Awaitility.await()
+                    .atMost(TIMEOUT)
+                    .until(() -> LogCount.of(output, "WARN", "Cannot subscribe to 'shop:{bills}:wake'") == 1);
+                assertThat(wakeUps.isSubscribed(QUEUE)).isTrue();
+
+                server.commands().clientKill(KillArgs.Builder.typePubsub());
+                Awaitility.await()
+                    .atMost(TIMEOUT)
+                    .until(() -> server.commands().pubsubNumsub(channel).get(channel) == 1);
+                awaitSubscribed(wakeUps, true);
+                assertThat(wakeUps.isSubscribed(other)).isFalse();
+                this.notified.drainPermits();
+                server.commands().publish(channel, "+0");
+                assertThat(this.notified.tryAcquire(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+
+                RedisUser.set(server, USER, RULES);
+                Awaitility.await().atMost(TIMEOUT).until(() -> wakeUps.isSubscribed(other));
+                assertThat(wakeUps.isSubscribed(QUEUE)).isTrue();
+            }
+            finally {
+                ((DisposableBean) connections).destroy();
+            }
+        }
+    }
+
+    /** A client that subscribes again does so with one command for all topics. */
+    @Test
+    void aTopicWhoseRightWasRevokedLeavesTheOthersSubscribed() throws Exception {
+        Partition other = Partition.first(new QueueName("bills"));
+        try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
+            RedisUser.set(server, USER, RULES);
+            RedisConnectionFactory connections = connections(server, false);
+            try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, USER, Duration.ofSeconds(30));
+                    RedisWakeUps wakeUps = new RedisWakeUps(connections, redis, WakeUpMode.CHANNEL)) {
+                wakeUps.listen(other, (signal) -> {
+                });
+                wakeUps.listen(QUEUE, (signal) -> this.notified.release());
+                Awaitility.await()
+                    .atMost(TIMEOUT)
+                    .until(() -> wakeUps.isSubscribed(QUEUE) && wakeUps.isSubscribed(other));
+
+                RedisUser.set(server, USER, List.of("resetchannels", "&" + redis.keysOf(QUEUE).wake()));
+
+                Awaitility.await().atMost(TIMEOUT).until(() -> !wakeUps.isSubscribed(other));
+                Awaitility.await()
+                    .atMost(TIMEOUT)
+                    .until(() -> server.commands().pubsubChannels().equals(List.of(redis.keysOf(QUEUE).wake())));
+                awaitSubscribed(wakeUps, true);
+                assertThat(wakeUps.isSubscribed(other)).isFalse();
             }
             finally {
                 ((DisposableBean) connections).destroy();
