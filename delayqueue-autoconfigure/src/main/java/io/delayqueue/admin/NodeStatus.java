@@ -130,8 +130,8 @@ public record NodeStatus(String id, String application, String host, long pid, @
      *
      * @param source the broker and its topic or queue, such as {@code kafka:orders}
      * @param queue the queue in which the messages are scheduled
-     * @param running whether it has been started and not stopped
-     * @param problem why nothing is scheduled although it is running, and for how long;
+     * @param running whether it has been started, and has neither ended nor been stopped
+     * @param problem why nothing is scheduled although it was started, and for how long;
      * {@code null} for no reason that has lasted more than ten seconds
      * @param scheduled how many messages were stored
      * @param kept how many were not stored, as the queue held a message of their id

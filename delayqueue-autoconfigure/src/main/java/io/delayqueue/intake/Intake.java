@@ -19,10 +19,18 @@ public interface Intake extends SmartLifecycle {
      */
     @Nullable IntakeProblem problem();
 
+    /**
+     * Returns whether it was started, and not stopped since. If it does not run
+     * nevertheless, it has ended because of a problem.
+     */
+    default boolean isStarted() {
+        return isRunning();
+    }
+
     /** Returns its status. May block while the client of the broker starts or stops. */
     default IntakeStatus status() {
         boolean running = isRunning();
-        IntakeProblem problem = running ? problem() : null;
+        IntakeProblem problem = isStarted() ? problem() : null;
         IntakeScheduler scheduler = scheduler();
         return new IntakeStatus(scheduler.source(), scheduler.queue().value(), running,
                 (problem != null && problem.isLasting()) ? problem.describe() : null,

@@ -5,8 +5,11 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import io.delayqueue.forward.BrokerHeaders;
 import io.delayqueue.forward.KafkaForwarderFactory;
@@ -45,6 +48,8 @@ public final class KafkaIntake implements Intake {
 
     private static final String RECONNECT_MILLIS = "5000";
 
+    private static final String EARLIEST = "earliest";
+
     /** How often an intake is started again whose broker has no address. */
     private static final Duration RESOLUTION_RETRY = Duration.ofSeconds(10);
 
@@ -68,7 +73,12 @@ public final class KafkaIntake implements Intake {
 
     private final ProblemTracker consumer = new ProblemTracker(System::nanoTime);
 
+    private final ProblemTracker offsets = new ProblemTracker(System::nanoTime);
+
     private volatile long startedAt;
+
+    /** Whether it was started, and not stopped since. */
+    private volatile boolean started;
 
     /** Released by a stop while the consumers wait to be started. */
     private @Nullable CountDownLatch waiting;
@@ -95,6 +105,8 @@ public final class KafkaIntake implements Intake {
         this.container = new ConcurrentMessageListenerContainer<>(consumers(application, configuration), properties);
         this.container.setConcurrency(concurrency);
         this.container.setBeanName("delayqueue-intake-" + topic);
+        this.container.setCommonErrorHandler(new RereadingErrorHandler(scheduler, this.offsets,
+                EARLIEST.equals(configuration.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG))));
         this.container.setApplicationEventPublisher(this::onEvent);
     }
 
@@ -114,7 +126,9 @@ public final class KafkaIntake implements Intake {
         own.put(ConsumerConfig.KEY_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
         own.put(ConsumerConfig.VALUE_DESERIALIZER_CLASS_CONFIG, ByteArrayDeserializer.class);
         own.remove(ConsumerConfig.GROUP_INSTANCE_ID_CONFIG);
-        own.putIfAbsent(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "earliest");
+        // Without a policy, a group that has no offset would stop its consumer for good.
+        own.merge(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, EARLIEST,
+                (given, earliest) -> "none".equals(given) ? earliest : given);
         // Boot always sets its default, which reads the records of aborted transactions.
         own.put(ConsumerConfig.ISOLATION_LEVEL_CONFIG, "read_committed");
         own.putIfAbsent(ConsumerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, RECONNECT_MILLIS);
@@ -194,12 +208,12 @@ public final class KafkaIntake implements Intake {
 
     @Override
     public @Nullable IntakeProblem problem() {
-        IntakeProblem rejected = this.consumer.current();
-        if (rejected != null) {
-            return rejected;
-        }
-        IntakeProblem store = this.scheduler.problem();
-        return (store != null) ? store : silence();
+        return Stream.of(this.consumer, this.offsets)
+            .map(ProblemTracker::current)
+            .filter(Objects::nonNull)
+            .findFirst()
+            .or(() -> Optional.ofNullable(this.scheduler.problem()))
+            .orElseGet(this::silence);
     }
 
     /**
@@ -225,6 +239,8 @@ public final class KafkaIntake implements Intake {
     @Override
     public synchronized void start() {
         this.consumer.end();
+        this.offsets.end();
+        this.started = true;
         this.startedAt = System.nanoTime();
         if (!startConsumers()) {
             logger.warn("No name of a broker of {} can be resolved; its consumer starts once one can",
@@ -288,14 +304,21 @@ public final class KafkaIntake implements Intake {
 
     @Override
     public void stop() {
+        this.started = false;
         stopWaiting();
         this.container.stop();
     }
 
     @Override
     public void stop(Runnable callback) {
+        this.started = false;
         stopWaiting();
         this.container.stop(callback);
+    }
+
+    @Override
+    public boolean isStarted() {
+        return this.started;
     }
 
     @Override

@@ -24,6 +24,7 @@ import org.springframework.amqp.rabbit.listener.ConsumeOkEvent;
 import org.springframework.amqp.rabbit.listener.ListenerContainerConsumerFailedEvent;
 import org.springframework.amqp.rabbit.listener.SimpleMessageListenerContainer;
 import org.springframework.amqp.rabbit.listener.api.ChannelAwareMessageListener;
+import org.springframework.amqp.rabbit.support.DefaultMessagePropertiesConverter;
 import org.springframework.core.NestedExceptionUtils;
 import org.springframework.util.backoff.BackOff;
 import org.springframework.util.backoff.ExponentialBackOff;
@@ -66,8 +67,8 @@ public final class RabbitIntake implements Intake {
     /** The number of consumers that have stopped at an invalid message. */
     private final AtomicInteger holding = new AtomicInteger();
 
-    /** Ends waits when the container stops. */
-    private volatile CountDownLatch stopped = new CountDownLatch(1);
+    /** Ends waits when the container stops; released before the start, too. */
+    private volatile CountDownLatch stopped = new CountDownLatch(0);
 
     /**
      * Creates an intake.
@@ -91,6 +92,8 @@ public final class RabbitIntake implements Intake {
         this.container.setPossibleAuthenticationFailureFatal(false);
         this.container.setRecoveryBackOff(recovery());
         this.container.setApplicationEventPublisher(this::onEvent);
+        // Keeps the bytes of headers, which may be no text.
+        this.container.setMessagePropertiesConverter(new DefaultMessagePropertiesConverter(0));
         this.container.setListenerId("delayqueue-intake-" + queue);
         this.container.setMessageListener((ChannelAwareMessageListener) this::schedule);
         this.container.afterPropertiesSet();
@@ -158,8 +161,9 @@ public final class RabbitIntake implements Intake {
         properties.getHeaders().forEach((name, value) -> add(headers, name, value));
         String id = properties.getMessageId();
         // Generated here, so that all attempts with this delivery have one id.
-        return new IntakeMessage(this.source, (id != null) ? IntakeReader.idOf(id) : UUID.randomUUID().toString(), null,
-                headers, message.getBody());
+        return new IntakeMessage(this.source,
+                (id != null && !id.isBlank()) ? IntakeReader.idOf(id) : UUID.randomUUID().toString(), null, headers,
+                message.getBody());
     }
 
     /** Adds a header, unless it is a table or a list, which only brokers use. */
@@ -220,6 +224,11 @@ public final class RabbitIntake implements Intake {
     public void stop(Runnable callback) {
         this.stopped.countDown();
         this.container.stop(callback);
+    }
+
+    @Override
+    public boolean isStarted() {
+        return this.stopped.getCount() > 0;
     }
 
     @Override

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import com.rabbitmq.client.impl.LongStringHelper;
 import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
@@ -182,6 +183,18 @@ class AmqpIntakeTests extends DepotTestBase {
         assertThat(sent.get(1)).isEqualTo(sent.get(0));
     }
 
+    /** Some clients write an empty id; it must not make all messages the same one. */
+    @ParameterizedTest
+    @ValueSource(strings = { "", " " })
+    void messagesWithAnEmptyMessageIdAreDifferentMessages(String messageId) {
+        start();
+        publish(messageId, "1", Map.of("delayqueue-delay", "PT1H"));
+        publish(messageId, "2", Map.of("delayqueue-delay", "PT1H"));
+
+        await().atMost(LIMIT).until(() -> intake().scheduler().count(IntakeOutcome.SCHEDULED) == 2);
+        assertThat(queue().statistics(QUEUE).scheduled()).isEqualTo(2);
+    }
+
     /** A password that is wrong must not end the intake until a restart. */
     @Test
     void anIntakeContinuesOnceItsPasswordIsCorrected() {
@@ -236,6 +249,25 @@ class AmqpIntakeTests extends DepotTestBase {
             .containsEntry("binary", binary)
             .containsEntry("text", "\u00e4")
             .containsEntry("time", "1970-01-01T00:00:01Z");
+    }
+
+    /** Clients other than Java write bytes and texts with the same type. */
+    @Test
+    void aHeaderOfBytesInALongStringIsKept() {
+        String target = "target-" + UUID.randomUUID();
+        this.broker.declareQueue(new Queue(target));
+        start("--delayqueue.forward.orders.to=rabbit:/" + target);
+        byte[] binary = { (byte) 0xFF, 0, 1 };
+        byte[] text = "\u00e4".getBytes(StandardCharsets.UTF_8);
+        publish("order-1", "1", Map.of("delayqueue-delay", "PT0.1S", "signature", LongStringHelper.asLongString(binary),
+                "text", LongStringHelper.asLongString(text)));
+
+        assertAllForwardedOf(1);
+        List<Message> taken = this.broker.take(target);
+        assertThat(taken).hasSize(1);
+        assertThat(taken.get(0).getMessageProperties().getHeaders()).containsEntry("signature", binary)
+            .containsEntry("text", "\u00e4");
+        assertThat(taken.get(0).getMessageProperties().getMessageId()).isEqualTo("order-1");
     }
 
     private void assertAllForwardedOf(int messages) {

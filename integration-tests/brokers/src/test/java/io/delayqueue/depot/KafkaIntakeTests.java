@@ -7,13 +7,18 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 
+import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.intake.IntakeOutcome;
 import io.delayqueue.intake.IntakeScheduler;
@@ -270,11 +275,7 @@ class KafkaIntakeTests extends DepotTestBase {
         for (int i = 0; i < 30; i++) {
             produce("k", "1", Map.of("delayqueue-delay", "PT1H", "delayqueue-id", "slow-" + i));
         }
-        KafkaIntake intake = new KafkaIntake(
-                new DefaultKafkaConsumerFactory<>(Map.of("bootstrap.servers", this.kafka.bootstrapServers(),
-                        "max.poll.interval.ms", 6000, "session.timeout.ms", 6000)),
-                this.topic, this.topic, 1, new IntakeScheduler(this.topic, new QueueName(QUEUE),
-                        new EnvelopeCodec(JsonMapper.shared()), slow, System::nanoTime));
+        KafkaIntake intake = intakeOf(slow, Map.of("max.poll.interval.ms", 6000, "session.timeout.ms", 6000));
         intake.start();
         try {
             await().atMost(LIMIT).until(() -> this.kafka.committed(this.topic, this.topic) == 30);
@@ -283,6 +284,86 @@ class KafkaIntakeTests extends DepotTestBase {
             intake.stop();
         }
         assertThat(sent).hasSize(30).doesNotHaveDuplicates();
+    }
+
+    /**
+     * The records before the one that is not stored are committed, which fails. Those
+     * behind must be read again, and not be skipped.
+     */
+    @Test
+    void recordsThatAreNotStoredAreReadAgainAfterACommitThatFails() {
+        Set<String> stored = ConcurrentHashMap.newKeySet();
+        AtomicBoolean away = new AtomicBoolean(true);
+        AtomicBoolean cut = new AtomicBoolean();
+        DelayQueueOperations operations = mock(DelayQueueOperations.class);
+        given(operations.send(any(DelayedMessage.class))).willAnswer((call) -> {
+            String id = call.<DelayedMessage>getArgument(0).id().orElseThrow();
+            if (!id.equals("order-0") && away.get()) {
+                if (cut.compareAndSet(false, true)) {
+                    this.kafka.proxy().refuse();
+                }
+                throw new StoreUnavailableException("No answer", DelayQueueException.Effect.NONE, null);
+            }
+            stored.add(id);
+            return new SendResult(QUEUE, id, null, SendOutcome.SCHEDULED);
+        });
+        for (int i = 0; i < 10; i++) {
+            produce("k", "1", Map.of("delayqueue-delay", "PT1H", "delayqueue-id", "order-" + i));
+        }
+        KafkaIntake intake = intakeOf(operations, Map.of("default.api.timeout.ms", 1000));
+        intake.start();
+        try {
+            await().atMost(LIMIT).untilTrue(cut);
+            // Real time: the commit fails after a second, and is retried in vain.
+            await().pollDelay(Duration.ofSeconds(4)).until(() -> true);
+            away.set(false);
+            this.kafka.proxy().pass();
+
+            await().atMost(LIMIT).until(() -> stored.size() == 10);
+            await().atMost(LIMIT).until(() -> this.kafka.committed(this.topic, this.topic) == 10);
+        }
+        finally {
+            this.kafka.proxy().pass();
+            intake.stop();
+        }
+    }
+
+    /** Other consumers of the application may need to know that they have no offset. */
+    @Test
+    void aNewGroupBeginsAtTheEarliestOffsetIfTheConsumersHaveNoResetPolicy() {
+        produce("k", "1", Map.of("delayqueue-delay", "PT1H", "delayqueue-id", "first"));
+        start("--spring.kafka.consumer.auto-offset-reset=none");
+
+        awaitMessage("first");
+        assertThat(intake().isRunning()).isTrue();
+    }
+
+    /** An error of the JVM ends the consumer, which operators have to notice. */
+    @Test
+    @Tag("matrix")
+    void anIntakeThatHasEndedIsAProblemUntilItIsStopped() {
+        DelayQueueOperations broken = mock(DelayQueueOperations.class);
+        given(broken.send(any(DelayedMessage.class))).willThrow(new OutOfMemoryError("test"));
+        produce("k", "1", Map.of("delayqueue-delay", "PT1H"));
+        KafkaIntake intake = intakeOf(broken, Map.of());
+        intake.start();
+        try {
+            await().atMost(LIMIT).until(() -> intake.status().problem() != null);
+            assertThat(intake.status().running()).isFalse();
+            assertThat(intake.status().problem()).contains("a consumer has stopped (ERROR)");
+        }
+        finally {
+            intake.stop();
+        }
+        assertThat(intake.status().problem()).isNull();
+    }
+
+    private KafkaIntake intakeOf(DelayQueueOperations operations, Map<String, Object> settings) {
+        Map<String, Object> all = new HashMap<>(settings);
+        all.put("bootstrap.servers", this.kafka.bootstrapServers());
+        return new KafkaIntake(new DefaultKafkaConsumerFactory<>(all), this.topic, this.topic, 1,
+                new IntakeScheduler(this.topic, new QueueName(QUEUE), new EnvelopeCodec(JsonMapper.shared()),
+                        operations, System::nanoTime));
     }
 
 }

@@ -76,8 +76,8 @@ function handlers(node) {
 }
 
 function intakeState(intake) {
-  return !intake.running ? html`<span class="tag">stopped</span>`
-    : intake.problem ? html`<span class="tag warning">schedules nothing</span> <span class="soft">${intake.problem}</span>`
+  return intake.problem ? html`<span class="tag warning">schedules nothing</span> <span class="soft">${intake.problem}</span>`
+    : !intake.running ? html`<span class="tag">stopped</span>`
     : html`<span class="tag ok">running</span>`;
 }
 
