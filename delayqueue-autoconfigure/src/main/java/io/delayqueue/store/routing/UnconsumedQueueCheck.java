@@ -229,7 +229,9 @@ public final class UnconsumedQueueCheck {
     private synchronized Map<String, QueueOverview> conclude(Map<String, QueueOverview> found, Range range,
             Set<String> listened) {
         TreeMap<String, QueueOverview> unconsumed = new TreeMap<>(this.known);
-        unconsumed.keySet().removeIf((queue) -> range.contains(queue) || listened.contains(queue));
+        unconsumed.keySet()
+            .removeIf((queue) -> range.contains(queue) || listened.contains(queue)
+                    || this.consumed.isConsumed(new QueueName(queue), MEMORY));
         unconsumed.putAll(found);
         while (unconsumed.size() > MAX_QUEUES) {
             unconsumed.pollLastEntry();
