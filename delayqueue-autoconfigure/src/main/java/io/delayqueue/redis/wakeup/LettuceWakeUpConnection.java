@@ -238,11 +238,16 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
 
     private void restored() {
         Set<String> topics = this.wanted.keySet();
-        if ((this.away || !this.logged.isEmpty())
-                && this.links.values().stream().allMatch((link) -> link.topics.containsAll(topics))) {
+        if (this.links.values().stream().allMatch((link) -> link.topics.containsAll(topics))) {
+            if (this.away || !this.logged.isEmpty()) {
+                logger.info("Subscribed to all wake-ups again");
+            }
             this.away = false;
             this.logged.clear();
-            logger.info("Subscribed to all wake-ups again");
+        }
+        else if (this.away && this.links.values().stream().allMatch((link) -> link.isAnswered(topics))) {
+            this.away = false;
+            logger.info("Subscribed to wake-ups again, except those that the server rejects");
         }
     }
 
@@ -283,7 +288,7 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
         /** The topics that the server has confirmed since the connection was opened. */
         private final Set<String> topics = ConcurrentHashMap.newKeySet();
 
-        /** The queues whose topics the server has rejected, to be tried again. */
+        /** The queues whose topics the server has rejected, and not confirmed since. */
         private final Set<PartitionListeners> rejected = new HashSet<>();
 
         /** Whether another link should be tried. */
@@ -317,9 +322,7 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
         }
 
         private void retryRejected() {
-            List<PartitionListeners> again = List.copyOf(this.rejected);
-            this.rejected.clear();
-            subscribe(again);
+            subscribe(List.copyOf(this.rejected));
         }
 
         private void unsubscribe(PartitionListeners queue) {
@@ -354,6 +357,7 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
                 this.rejected.add(queue);
                 queue.lost();
                 LettuceWakeUpConnection.this.rejected(queue.topic(), cause);
+                LettuceWakeUpConnection.this.restored();
             }
         }
 
@@ -391,6 +395,7 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
                 return;
             }
             this.topics.add(topic);
+            LettuceWakeUpConnection.this.thread.execute(() -> this.rejected.remove(queue));
             if (LettuceWakeUpConnection.this.isComplete(topic)) {
                 queue.confirmed();
                 LettuceWakeUpConnection.this.thread.execute(LettuceWakeUpConnection.this::restored);
@@ -417,13 +422,14 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
         /** Checks later, as the client does not report that the server rejects it. */
         @Override
         public void onRedisDisconnected(RedisChannelHandler<?, ?> ended) {
+            Set<String> confirmed = Set.copyOf(this.topics);
             this.topics.clear();
             if (!isPresent() || LettuceWakeUpConnection.this.closed) {
                 return;
             }
             LettuceWakeUpConnection.this.lost();
             LettuceWakeUpConnection.this.thread.schedule(() -> {
-                if (isPresent() && !isAnswered()) {
+                if (isPresent() && !isAnswered(confirmed)) {
                     LettuceWakeUpConnection.this
                         .failed(new IllegalStateException("The server has not subscribed this client again"));
                     reconnectIn(RETRY);
@@ -431,11 +437,17 @@ final class LettuceWakeUpConnection implements WakeUpConnection {
             }, LIMIT.toMillis(), TimeUnit.MILLISECONDS);
         }
 
-        /** Returns whether the server has confirmed or rejected all topics. */
-        private boolean isAnswered() {
-            return LettuceWakeUpConnection.this.wanted.values()
-                .stream()
-                .allMatch((queue) -> this.topics.contains(queue.topic()) || this.rejected.contains(queue));
+        /**
+         * Returns whether the server has confirmed or rejected topics that are wanted.
+         */
+        private boolean isAnswered(Set<String> names) {
+            for (String name : names) {
+                PartitionListeners queue = LettuceWakeUpConnection.this.wanted.get(name);
+                if (queue != null && !this.topics.contains(name) && !this.rejected.contains(queue)) {
+                    return false;
+                }
+            }
+            return true;
         }
 
         private void beat() {
