@@ -2,12 +2,8 @@ package io.delayqueue.journal;
 
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
@@ -41,6 +37,7 @@ import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.OfferConditions;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.RecentLeases;
 import io.delayqueue.store.RecordedDeadLetter;
 import io.delayqueue.store.RevisionPage;
 import io.delayqueue.store.StoreFailures;
@@ -65,8 +62,6 @@ final class HistoryRecorder implements MessageStore {
     /** Maximum number of characters of a detail. */
     static final int DETAIL_LIMIT = 500;
 
-    private static final int MAX_SETTLED = 10_000;
-
     private static final String EXPIRED = "expired";
 
     private static final String DEAD_LETTERED = "dead-lettered";
@@ -82,17 +77,7 @@ final class HistoryRecorder implements MessageStore {
     private final LongSupplier nanoTime;
 
     /** The last leases that were settled by calls that consumers over HTTP may repeat. */
-    private final Set<Lease> settled = Collections
-        .synchronizedSet(Collections.newSetFromMap(new LinkedHashMap<Lease, Boolean>() {
-
-            private static final long serialVersionUID = 1L;
-
-            @Override
-            protected boolean removeEldestEntry(Map.Entry<Lease, Boolean> eldest) {
-                return size() > MAX_SETTLED;
-            }
-
-        }));
+    private final RecentLeases settled = new RecentLeases();
 
     /**
      * Creates a recorder.

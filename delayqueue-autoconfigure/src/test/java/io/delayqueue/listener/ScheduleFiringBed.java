@@ -239,43 +239,11 @@ abstract class ScheduleFiringBed {
 
     }
 
-    /** Provides background timers that end, as that of a process does. */
-    record ProcessTimer(LoopTimer timer) implements LoopTimer {
-
-        @Override
-        public long nanoTime() {
-            return this.timer.nanoTime();
-        }
-
-        @Override
-        public Runnable after(Duration delay, Runnable task) {
-            return this.timer.after(delay, task);
-        }
-
-        @Override
-        public Runnable every(Duration period, Runnable task) {
-            return this.timer.every(period, task);
-        }
-
-        @Override
-        public void pause(Duration duration) {
-            this.timer.pause(duration);
-        }
-
-        @Override
-        public double random() {
-            return this.timer.random();
-        }
-
-        @Override
-        public LoopTimer background(String name) {
-            return new EndingTimer(this.timer, new AtomicBoolean());
-        }
-
-    }
-
-    /** Drops the tasks that are left when it ends, and later ones. */
-    private record EndingTimer(LoopTimer timer, AtomicBoolean ended) implements LoopTimer {
+    /**
+     * Drops the tasks that are left when it ends, and later ones, as the timer of a
+     * process does. Its background timers end alone.
+     */
+    record EndingTimer(LoopTimer timer, AtomicBoolean ended) implements LoopTimer {
 
         @Override
         public long nanoTime() {
@@ -306,6 +274,11 @@ abstract class ScheduleFiringBed {
         @Override
         public double random() {
             return this.timer.random();
+        }
+
+        @Override
+        public LoopTimer background(String name) {
+            return new EndingTimer(this.timer, new AtomicBoolean());
         }
 
         @Override

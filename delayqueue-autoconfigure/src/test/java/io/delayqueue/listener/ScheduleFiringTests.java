@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 
 import io.delayqueue.MisfirePolicy;
@@ -189,7 +190,7 @@ class ScheduleFiringTests extends ScheduleFiringBed {
     @ParameterizedTest
     @ValueSource(booleans = { true, false })
     void aNodeThatBecomesTheFiringNodeWhileItStopsResigns(boolean own) {
-        this.one.processTimer = own ? new ProcessTimer(this.timer) : this.timer;
+        this.one.processTimer = own ? new EndingTimer(this.timer, new AtomicBoolean()) : this.timer;
         this.one.start();
         settle();
         put(this.two);

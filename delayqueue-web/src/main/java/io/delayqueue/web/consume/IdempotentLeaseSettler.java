@@ -1,10 +1,6 @@
 package io.delayqueue.web.consume;
 
 import java.time.Duration;
-import java.util.Collections;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
@@ -12,6 +8,7 @@ import io.delayqueue.consume.LeaseSettler;
 import io.delayqueue.store.DeadLetterPublisher;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.Lease;
+import io.delayqueue.store.RecentLeases;
 import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.routing.StoreComponents;
 
@@ -23,8 +20,6 @@ import io.delayqueue.store.routing.StoreComponents;
  */
 public final class IdempotentLeaseSettler {
 
-    private static final int MAX_KNOWN = 10_000;
-
     private static final String REPEATED = " (a repeated call; may have been logged before)";
 
     /** Changes no lease that lasts longer: the store never shortens a lease. */
@@ -33,17 +28,7 @@ public final class IdempotentLeaseSettler {
     private final LeaseSettler leases;
 
     /** The last leases whose dead-lettering this node has published. */
-    private final Set<Lease> published = Collections
-        .synchronizedSet(Collections.newSetFromMap(new LinkedHashMap<Lease, Boolean>() {
-
-            private static final long serialVersionUID = 1L;
-
-            @Override
-            protected boolean removeEldestEntry(Map.Entry<Lease, Boolean> eldest) {
-                return size() > MAX_KNOWN;
-            }
-
-        }));
+    private final RecentLeases published = new RecentLeases();
 
     IdempotentLeaseSettler(StoreComponents components, AsyncEventPublisher publisher) {
         this.leases = new LeaseSettler(components,
