@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
+import io.delayqueue.fixtures.application.EachClient;
 import io.delayqueue.fixtures.application.ResourceLeaks;
 import io.delayqueue.fixtures.application.StartupFailures;
 import io.delayqueue.fixtures.redis.RedisBinary;
@@ -20,8 +21,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
@@ -63,8 +62,7 @@ class RedisApplicationTests {
             .withPropertyValues(RedisUser.asAsked("spring.data.redis.port=" + port, "delayqueue.namespace=wiring"));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = { "lettuce", "jedis" })
+    @EachClient
     void deliversMessagesToHandlers(String client, CapturedOutput output) {
         application(this.redis.port()).withPropertyValues("spring.data.redis.client-type=" + client)
             .withBean(Handler.class)

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.fixtures.ManualClock;
 import io.delayqueue.fixtures.redis.ConnectionFactories;
+import io.delayqueue.fixtures.redis.EachRedisVersion;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.fixtures.store.KeyInvariants;
@@ -17,8 +18,6 @@ import io.delayqueue.redis.check.RedisIntegrityChecker;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -41,9 +40,8 @@ class RedisRandomTransitionsTests {
 
     private final EnvelopeCodec codec = new EnvelopeCodec(JsonMapper.builder().build());
 
-    @ParameterizedTest
+    @EachRedisVersion
     @Timeout(value = 10, unit = TimeUnit.MINUTES)
-    @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
     void redisReturnsTheResultsOfTheModel(RedisBinary binary) {
         LettuceConnectionFactory factory = ConnectionFactories.lettuce(RedisServer.shared(binary));
         String namespace = "random-" + UUID.randomUUID();

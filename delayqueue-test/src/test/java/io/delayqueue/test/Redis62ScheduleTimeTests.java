@@ -13,6 +13,7 @@ import org.springframework.test.context.DynamicPropertySource;
 @DelayQueueTest(store = TestStoreType.REDIS)
 @Import(Reports.class)
 @Tag("server")
+@Tag("matrix")
 class Redis62ScheduleTimeTests extends ScheduleTimeCases {
 
     @DynamicPropertySource

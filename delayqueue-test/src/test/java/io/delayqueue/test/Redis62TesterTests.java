@@ -12,6 +12,7 @@ import org.springframework.test.context.DynamicPropertySource;
 /** Runs the cases of the tester on Redis 6.2. */
 @DelayQueueTest(store = TestStoreType.REDIS)
 @Tag("server")
+@Tag("matrix")
 class Redis62TesterTests {
 
     @DynamicPropertySource

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.AfterParameterizedClassInvocation;
 import org.junit.jupiter.params.BeforeParameterizedClassInvocation;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.beans.BeansException;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -52,7 +52,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * P8), dead after its attempts (P9), and leaves nothing behind (P10).
  */
 @ParameterizedClass
-@EnumSource(Topology.class)
+@MethodSource("io.delayqueue.fixtures.application.Topology#ofThisRun")
 @Tag("server")
 class MainJobIntegrationTests {
 

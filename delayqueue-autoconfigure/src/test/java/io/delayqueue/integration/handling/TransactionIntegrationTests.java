@@ -9,13 +9,12 @@ import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.fixtures.application.Application;
 import io.delayqueue.fixtures.application.Applications;
+import io.delayqueue.fixtures.application.EachClient;
 import io.delayqueue.fixtures.application.OrderHandler.Order;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -50,8 +49,7 @@ class TransactionIntegrationTests {
 
     private TransactionTemplate transaction;
 
-    @ParameterizedTest
-    @ValueSource(strings = { "lettuce", "jedis" })
+    @EachClient
     void aSendInsideAMultiIsStoredAtOnceAndItsAnswerIsKnown(String client) {
         start(client);
         SendResult sent = this.transaction.execute((status) -> {
@@ -71,8 +69,7 @@ class TransactionIntegrationTests {
         this.applications.assertNoKeysLeft(this.redis);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = { "lettuce", "jedis" })
+    @EachClient
     void aRollbackLeavesWhatWasSent(String client) {
         start(client);
         SendResult sent = this.transaction.execute((status) -> {
@@ -86,8 +83,7 @@ class TransactionIntegrationTests {
         this.applications.assertNoKeysLeft(this.redis);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = { "lettuce", "jedis" })
+    @EachClient
     void anAfterCommitSendIsStoredWithTheCommitAndNotBefore(String client) {
         start(client);
         this.transaction.executeWithoutResult((status) -> {
@@ -103,8 +99,7 @@ class TransactionIntegrationTests {
         this.applications.assertNoKeysLeft(this.redis);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = { "lettuce", "jedis" })
+    @EachClient
     void anAfterCommitSendIsForgottenWithTheRollback(String client) {
         start(client);
         this.transaction.executeWithoutResult((status) -> {

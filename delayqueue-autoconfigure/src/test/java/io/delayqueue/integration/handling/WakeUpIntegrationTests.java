@@ -12,6 +12,7 @@ import io.delayqueue.fixtures.application.Application;
 import io.delayqueue.fixtures.application.Applications;
 import io.delayqueue.fixtures.application.OrderHandler.Handled;
 import io.delayqueue.fixtures.application.OrderHandler.Order;
+import io.delayqueue.fixtures.redis.EachRedisVersion;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.lettuce.core.AclSetuserArgs;
@@ -135,11 +136,10 @@ class WakeUpIntegrationTests {
         this.applications.assertNoKeysLeft(silent);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = { "REDIS_6_2", "REDIS_7_0" })
-    void withoutTheRightToPublishMessagesAreStoredAndFoundBySafetyPoll(String binary, CapturedOutput output)
+    @EachRedisVersion
+    void withoutTheRightToPublishMessagesAreStoredAndFoundBySafetyPoll(RedisBinary binary, CapturedOutput output)
             throws Exception {
-        RedisServer server = RedisServer.shared(RedisBinary.valueOf(binary));
+        RedisServer server = RedisServer.shared(binary);
         String user = this.applications.namespace().toLowerCase(Locale.ROOT);
         server.commands()
             .aclSetuser(user,

@@ -20,6 +20,7 @@ import io.delayqueue.fixtures.LogCount;
 import io.delayqueue.fixtures.application.Application;
 import io.delayqueue.fixtures.application.Applications;
 import io.delayqueue.fixtures.application.OrderHandler.Order;
+import io.delayqueue.fixtures.redis.EachRedisVersion;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.store.ClaimRequest;
@@ -34,8 +35,6 @@ import io.delayqueue.store.PrimaryPollerBid;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -60,8 +59,7 @@ class FullRedisIntegrationTests {
     @RegisterExtension
     final Applications applications = new Applications();
 
-    @ParameterizedTest
-    @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
+    @EachRedisVersion
     void whatIsSentIsRefusedAndEveryOtherTransitionWorks(RedisBinary binary) {
         try (RedisServer redis = RedisServer.start(binary)) {
             Application application = this.applications.withoutHandler(redis);
@@ -126,8 +124,7 @@ class FullRedisIntegrationTests {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
+    @EachRedisVersion
     void schedulesArePausedAndRemoved(RedisBinary binary) {
         try (RedisServer redis = RedisServer.start(binary)) {
             ScheduleOperations schedules = this.applications.withoutHandler(redis).queue().schedules("orders");
@@ -142,8 +139,7 @@ class FullRedisIntegrationTests {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
+    @EachRedisVersion
     void anApplicationStartsOnAFullRedisAndDrainsIt(RedisBinary binary) throws Exception {
         try (RedisServer redis = RedisServer.start(binary)) {
             Application sender = this.applications.withoutHandler(redis);
@@ -164,8 +160,7 @@ class FullRedisIntegrationTests {
     /**
      * Or every worker would retry and warn of an outage for as long as the pause lasts.
      */
-    @ParameterizedTest
-    @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
+    @EachRedisVersion
     void aPausedQueueIsNoOutageOnAFullRedis(RedisBinary binary, CapturedOutput output) throws Exception {
         try (RedisServer redis = RedisServer.start(binary)) {
             Application worker = this.applications.withHandler(redis, "delayqueue.safety-poll=200ms");

@@ -23,12 +23,11 @@ import io.delayqueue.SendOutcome;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.fixtures.application.Applications;
 import io.delayqueue.fixtures.application.OrderHandler.Order;
+import io.delayqueue.fixtures.redis.EachRedisVersion;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -49,8 +48,7 @@ class FullRedisSendTests {
     @RegisterExtension
     final Applications applications = new Applications();
 
-    @ParameterizedTest
-    @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
+    @EachRedisVersion
     void everySendIsRefusedAndNothingOfItIsThere(RedisBinary binary) {
         try (RedisServer redis = RedisServer.start(binary)) {
             DelayQueueOperations queue = this.applications.withoutHandler(redis, FOUR).queue();
@@ -120,8 +118,7 @@ class FullRedisSendTests {
         return batches;
     }
 
-    @ParameterizedTest
-    @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
+    @EachRedisVersion
     void groupsSuccessorsAndPartitionsGoOn(RedisBinary binary) {
         try (RedisServer redis = RedisServer.start(binary)) {
             DelayQueueOperations queue = this.applications.withoutHandler(redis, FOUR).queue();
@@ -168,8 +165,7 @@ class FullRedisSendTests {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
+    @EachRedisVersion
     void sendsAreRejectedWhileFullAndAcceptedOnceDrained(RedisBinary binary) {
         try (RedisServer redis = RedisServer.start(binary)) {
             DelayQueueOperations queue = this.applications.withoutHandler(redis, FOUR).queue();

@@ -182,6 +182,7 @@ class LostReplyIntegrationTests {
     }
 
     @Test
+    @Tag("matrix")
     void anAcknowledgementRemovesTheMessage() {
         Lease lease = leased();
         replayed(() -> this.store.acknowledge(ORDERS, List.of(lease)).join());
@@ -190,6 +191,7 @@ class LostReplyIntegrationTests {
     }
 
     @Test
+    @Tag("matrix")
     void anAcknowledgementPromotesTheSuccessorOnce() {
         Lease lease = leased();
         send(following(2));
@@ -201,6 +203,7 @@ class LostReplyIntegrationTests {
     }
 
     @Test
+    @Tag("matrix")
     void aRetryCountsOneFailure() {
         Lease lease = leased();
         boolean done = replayed(() -> this.store.retry(lease, FAR, "boom").join());
@@ -211,6 +214,7 @@ class LostReplyIntegrationTests {
     }
 
     @Test
+    @Tag("matrix")
     void aReleaseCountsNoAttempt() {
         Lease lease = leased();
         List<Boolean> done = replayed(() -> this.store.release(ORDERS, List.of(lease), FAR).join());
@@ -222,6 +226,7 @@ class LostReplyIntegrationTests {
     }
 
     @Test
+    @Tag("matrix")
     void aDeadLetterIsWrittenOnce() {
         Lease lease = leased();
         boolean done = replayed(
@@ -233,6 +238,7 @@ class LostReplyIntegrationTests {
     }
 
     @Test
+    @Tag("matrix")
     void anExtensionHolds() {
         Lease lease = leased();
         List<Boolean> done = replayed(() -> this.store.extend(ORDERS, List.of(lease), FAR).join());
@@ -243,6 +249,7 @@ class LostReplyIntegrationTests {
     }
 
     @Test
+    @Tag("matrix")
     void aStartIsRecorded() {
         Lease lease = leased();
         assertThat(replayed(() -> this.store.start(lease).join())).isTrue();
@@ -251,6 +258,7 @@ class LostReplyIntegrationTests {
     }
 
     @Test
+    @Tag("matrix")
     void aCancelRemovesTheMessageAndItsRepetitionIsACallOfItsOwn() {
         send(message(1));
         assertThat(replayed(this::cancel)).isEqualTo(CancelResult.NOT_FOUND);
@@ -259,6 +267,7 @@ class LostReplyIntegrationTests {
     }
 
     @Test
+    @Tag("matrix")
     void aCancelOfALeasedMessageForbidsItsRetry() {
         Lease lease = leased();
         assertThat(replayed(this::cancel)).isEqualTo(CancelResult.LEASED);
@@ -268,6 +277,7 @@ class LostReplyIntegrationTests {
     }
 
     @Test
+    @Tag("matrix")
     void aRescheduleHolds() {
         send(message(1));
         Instant due = Instant.ofEpochMilli(Instant.now().plus(FAR).toEpochMilli());
@@ -279,6 +289,7 @@ class LostReplyIntegrationTests {
     }
 
     @Test
+    @Tag("matrix")
     void aRedriveSchedulesOneMessage() {
         Lease lease = leased();
         this.store.deadLetter(lease, new DeadLetterRequest("boom", true, Instant.EPOCH)).join();

@@ -7,6 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayedMessage;
@@ -14,8 +15,10 @@ import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.fixtures.LogCount;
+import io.delayqueue.fixtures.Variants;
 import io.delayqueue.fixtures.application.Application;
 import io.delayqueue.fixtures.application.Applications;
+import io.delayqueue.fixtures.application.EachClient;
 import io.delayqueue.fixtures.application.OrderHandler.Order;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
@@ -28,14 +31,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
  * Redis becomes unavailable and returns: no acknowledged send is lost (P1), handling
@@ -64,8 +68,7 @@ class OutageIntegrationTests {
     }
 
     @ParameterizedTest
-    @CsvSource({ "lettuce, channel", "lettuce, keyspace", "lettuce, timer", "jedis, channel", "jedis, keyspace",
-            "jedis, timer" })
+    @MethodSource("clients")
     void anApplicationStartsWithoutRedisAndCatchesUpWhenItComes(String client, String wakeup, CapturedOutput output)
             throws Exception {
         this.redis.kill();
@@ -92,6 +95,12 @@ class OutageIntegrationTests {
         assertThat(LogCount.of(output, "WARN", "Cannot claim from")).isEqualTo(1);
         assertThat(LogCount.of(output, " ERROR ")).isZero();
         this.applications.assertNoKeysLeft(this.redis);
+    }
+
+    static Stream<Arguments> clients() {
+        return Variants.of(arguments("lettuce", "channel"), arguments("jedis", "channel"),
+                arguments("lettuce", "keyspace"), arguments("lettuce", "timer"), arguments("jedis", "keyspace"),
+                arguments("jedis", "timer"));
     }
 
     @Test
@@ -169,8 +178,7 @@ class OutageIntegrationTests {
         this.applications.assertNoKeysLeft(this.redis);
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = { "lettuce", "jedis" })
+    @EachClient
     void aLostSubscriptionIsRestoredAndMissedMessagesArePolled(String client) throws Exception {
         Application worker = this.applications.withHandler(this.redis, Applications.NO_SAFETY_POLL,
                 "spring.data.redis.client-type=" + client);

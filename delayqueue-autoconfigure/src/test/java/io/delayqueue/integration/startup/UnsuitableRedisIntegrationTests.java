@@ -12,6 +12,7 @@ import io.delayqueue.fixtures.LogCount;
 import io.delayqueue.fixtures.application.Application;
 import io.delayqueue.fixtures.application.Applications;
 import io.delayqueue.fixtures.application.OrderHandler.Order;
+import io.delayqueue.fixtures.redis.EachRedisVersion;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.redis.UnsuitableRedisException;
@@ -26,7 +27,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
 
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -68,8 +68,7 @@ class UnsuitableRedisIntegrationTests {
                                                                       // remove
     }
 
-    @ParameterizedTest
-    @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
+    @EachRedisVersion
     void aUserWithoutScriptsFailsTheStart(RedisBinary binary, CapturedOutput output) {
         RedisServer redis = RedisServer.shared(binary);
         String user = user(redis,
@@ -85,8 +84,7 @@ class UnsuitableRedisIntegrationTests {
         assertThat(output.getAll()).contains("APPLICATION FAILED TO START", "evalsha", "Allow the Redis user EVALSHA");
     }
 
-    @ParameterizedTest
-    @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
+    @EachRedisVersion
     void aUserWithoutItsKeysFailsTheStart(RedisBinary binary, CapturedOutput output) {
         RedisServer redis = RedisServer.shared(binary);
         String user = user(redis,
@@ -97,8 +95,7 @@ class UnsuitableRedisIntegrationTests {
         assertThat(output.getAll()).contains("APPLICATION FAILED TO START", "NOPERM");
     }
 
-    @ParameterizedTest
-    @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
+    @EachRedisVersion
     void aWrongPasswordFailsTheStart(RedisBinary binary, CapturedOutput output) {
         RedisServer redis = RedisServer.shared(binary);
         String user = user(redis,
@@ -110,8 +107,7 @@ class UnsuitableRedisIntegrationTests {
                 "WRONGPASS", "spring.data.redis.password");
     }
 
-    @ParameterizedTest
-    @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
+    @EachRedisVersion
     void theRightsInTheDocumentationAreEnough(RedisBinary binary, CapturedOutput output) throws Exception {
         String line = Files.readAllLines(Path.of("..", "docs", "configuration.md"))
             .stream()
@@ -148,27 +144,15 @@ class UnsuitableRedisIntegrationTests {
                     "volatile-random", "volatile-ttl", "noeviction")) {
                 redis.commands().configSet("maxmemory-policy", policy);
                 try (Application started = this.applications.withHandler(redis)) {
-                    assertThat(LogCount.of(output, "WARN", "maxmemory-policy '" + policy + "'")).as(policy)
+                    assertThat(LogCount.of(output, "WARN", "maxmemory-policy '" + policy + "'", "Use 'noeviction'"))
+                        .as(policy)
                         .isEqualTo(policy.startsWith("allkeys-") ? 1 : 0);
                 }
             }
         }
     }
 
-    @Test
-    void aServerThatEvictsKeysIsWarnedOf(CapturedOutput output) throws Exception {
-        try (RedisServer redis = RedisServer.start(RedisBinary.preferred(), "maxmemory-policy allkeys-lru")) {
-            Application application = this.applications.withHandler(redis);
-            assertThat(LogCount.of(output, "WARN", "maxmemory-policy 'allkeys-lru'", "Use 'noeviction'")).isEqualTo(1);
-            application.queue().send("orders", new Order(1), Duration.ZERO);
-            application.handler().next();
-            this.applications.assertNoKeysLeft(redis);
-            this.applications.close();
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource(names = { "REDIS_6_2", "REDIS_7_0" })
+    @EachRedisVersion
     void aReadOnlyReplicaIsReportedAndUsedOnceItIsAMaster(RedisBinary binary, CapturedOutput output) throws Exception {
         try (RedisServer master = RedisServer.start(binary);
                 RedisServer replica = RedisServer.start(binary,

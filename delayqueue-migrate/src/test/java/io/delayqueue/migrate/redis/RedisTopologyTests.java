@@ -28,6 +28,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /** Moves queues of a cluster, and of a master that sentinels name. */
 @Tag("server")
+@Tag("matrix")
 class RedisTopologyTests {
 
     private static final long DUE = 1_900_000_000_000L;
@@ -74,7 +75,6 @@ class RedisTopologyTests {
     }
 
     @Test
-    @Tag("matrix")
     void aNodeOfTheUrlThatIsDownIsPassedOverAndAFailoverIsFollowed() {
         try (RedisCluster cluster = RedisCluster.start(RedisBinary.preferred(), 1);
                 MigrationSource source = new RedissonSource()) {

@@ -21,6 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * one is exact. Skipped if there is no Chromium.
  */
 @Tag("server")
+@Tag("matrix")
 class DashboardPayloadTests {
 
     private static DashboardSite site;

@@ -25,6 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /** Tests the restore of a queue on its page, in a browser. */
 @Tag("server")
+@Tag("matrix")
 class DashboardRestoreTests {
 
     private static DashboardSite site;

@@ -30,6 +30,7 @@ import static org.awaitility.Awaitility.await;
  * occurrences, pauses, triggers and removes. Skipped if there is no Chromium.
  */
 @Tag("server")
+@Tag("matrix")
 class DashboardSchedulesTests {
 
     private static final String DAILY = "0 0 6 * * MON-FRI";
@@ -309,7 +310,6 @@ class DashboardSchedulesTests {
     }
 
     @Test
-    @Tag("matrix")
     void isAccessibleInLightAndDarkAndOnAPhone() {
         fill();
         browser.complaints();

@@ -33,6 +33,7 @@ import static org.awaitility.Awaitility.await;
 
 /** Tests the transitions on the page of a message, in a browser. */
 @Tag("server")
+@Tag("matrix")
 class DashboardTransitionsTests {
 
     private static DashboardSite site;

@@ -228,6 +228,7 @@ class LedgerPreparationTests {
 
     /** P6: the search for cancels takes as long as the ledger is large. */
     @EachDatabase
+    @Tag("matrix")
     void aCancelIsRepeatedThoughItsSearchTakesLongerThanACall(ShopDatabase database) {
         start(database);
         assertThat(this.queue.cancel(QUEUE.value(), ID)).isEqualTo(CancelResult.CANCELLED);

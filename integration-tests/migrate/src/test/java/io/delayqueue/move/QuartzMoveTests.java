@@ -100,7 +100,7 @@ class QuartzMoveTests extends QuartzTestBase {
                     arguments("quartz-2.3", SourceDatabase.POSTGRESQL), arguments("quartz-2.4", SourceDatabase.H2),
                     arguments("quartz-2.3", SourceDatabase.MARIADB), arguments("quartz-2.4", SourceDatabase.MARIADB))
             .filter((version) -> isTested(version.get()[0] + "-" + version.get()[1],
-                    version.get()[0].equals("quartz-2.3") == (version.get()[1] == SourceDatabase.H2)));
+                    version.get()[0].equals("quartz-2.4") && version.get()[1] == SourceDatabase.POSTGRESQL));
     }
 
     static Stream<Arguments> killedVersions() {

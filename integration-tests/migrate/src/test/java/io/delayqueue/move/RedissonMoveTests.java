@@ -19,7 +19,6 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -33,7 +32,7 @@ class RedissonMoveTests extends MoveTestBase {
     private String codec = "json";
 
     @ParameterizedTest
-    @ValueSource(strings = { "redisson-3.20", "redisson-3.27", "redisson-4.7" })
+    @MethodSource("everyVersion")
     void everyEntryIsMovedWithItsDueTime(String version) {
         send(version, 0, COPIED, HOUR, 60_000);
         Map<String, Long> due = scene().dueIn(TIMEOUTS);
@@ -59,7 +58,7 @@ class RedissonMoveTests extends MoveTestBase {
 
     /** Kryo is the default codec of these versions, and may run code when it reads. */
     @ParameterizedTest
-    @ValueSource(strings = { "redisson-3.20", "redisson-3.27", "redisson-4.7" })
+    @MethodSource("everyVersion")
     @Tag("matrix")
     void valuesOfKryoAreKeptUntilADecoderOfTheApplicationReadsThem(String version) {
         this.codec = "kryo";
@@ -151,14 +150,15 @@ class RedissonMoveTests extends MoveTestBase {
     }
 
     @ParameterizedTest
-    @MethodSource("killedVersions")
+    @Tag("matrix")
+    @MethodSource("everyVersion")
     @Timeout(value = 4, unit = TimeUnit.HOURS)
     @Execution(ExecutionMode.CONCURRENT)
     void nothingIsLostOrHandledByBothWhileTheToolIsKilledAndBothApplicationsRun(String version) {
         moveUnderFire(version);
     }
 
-    static Stream<String> killedVersions() {
+    static Stream<String> everyVersion() {
         return Stream.of("redisson-3.20", "redisson-3.27", "redisson-4.7")
             .filter((version) -> isTested(version, version.equals("redisson-4.7")));
     }
