@@ -127,7 +127,7 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     }
 
     /**
-     * Returns the number of partitions for the first use of a queue; 0 if not configured.
+     * Returns the configured number of partitions of a queue; 0 if none is configured.
      */
     int partitions(QueueName name) {
         Queue queue = this.queues.get(name.value());
@@ -447,8 +447,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
      * live.
      * @param autoStartup Whether listeners start with the application.
      * @param backoff Delays between attempts.
-     * @param partitions Number of partitions, each with a hash tag of its own, at the
-     * first use of the queue. Later the number recorded in Redis applies.
+     * @param partitions Number of partitions, each with a hash tag of its own. Applies
+     * until the queue has more than one; then the number recorded in Redis applies.
      * @param journalMode Kind of records in the database of the application.
      */
     public record Queue(@Nullable Integer concurrency, @Nullable Duration lease, @Nullable Duration timeout,
