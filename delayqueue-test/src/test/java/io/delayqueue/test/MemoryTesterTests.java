@@ -1,7 +1,10 @@
 package io.delayqueue.test;
 
+import io.delayqueue.test.WindowCases.Confirmations;
 import io.delayqueue.test.autoconfigure.DelayQueueTest;
 import org.junit.jupiter.api.Nested;
+
+import org.springframework.context.annotation.Import;
 
 /** Runs the cases of the tester on the store in memory. */
 @DelayQueueTest
@@ -24,6 +27,12 @@ class MemoryTesterTests {
 
     @Nested
     class Twice extends DeliverTwiceCases {
+
+    }
+
+    @Nested
+    @Import(Confirmations.class)
+    class Window extends WindowCases {
 
     }
 

@@ -1,11 +1,13 @@
 package io.delayqueue.test;
 
 import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.test.WindowCases.Confirmations;
 import io.delayqueue.test.autoconfigure.DelayQueueTest;
 import io.delayqueue.test.autoconfigure.TestStoreType;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 
+import org.springframework.context.annotation.Import;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
@@ -37,6 +39,12 @@ class Redis62TesterTests {
 
     @Nested
     class Twice extends DeliverTwiceCases {
+
+    }
+
+    @Nested
+    @Import(Confirmations.class)
+    class Window extends WindowCases {
 
     }
 

@@ -2,6 +2,7 @@ package io.delayqueue.test;
 
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.test.ScheduleTimeCases.Reports;
+import io.delayqueue.test.WindowCases.Confirmations;
 import io.delayqueue.test.autoconfigure.DelayQueueTest;
 import io.delayqueue.test.autoconfigure.TestStoreType;
 import org.junit.jupiter.api.Nested;
@@ -38,6 +39,12 @@ class Redis70TesterTests {
 
     @Nested
     class Twice extends DeliverTwiceCases {
+
+    }
+
+    @Nested
+    @Import(Confirmations.class)
+    class Window extends WindowCases {
 
     }
 

@@ -1,8 +1,11 @@
 package io.delayqueue.test;
 
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Set;
 
 import io.delayqueue.DelayQueueOperations;
+import io.delayqueue.DelayedMessage;
 import io.delayqueue.actuator.DelayQueueHealthIndicator;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.test.TestListener.Order;
@@ -16,6 +19,8 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.data.redis.connection.RedisConnection;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.test.context.DynamicPropertyRegistry;
 import org.springframework.test.context.DynamicPropertySource;
 
@@ -54,6 +59,20 @@ class RedisTesterApplicationTests {
         this.queue.send(ORDERS, Order.of(1), Duration.ofMinutes(30));
 
         assertThat(this.tester.advance(Duration.ofMinutes(30))).hasSucceeded(1).hasNoOthers();
+    }
+
+    /** Redis would remove it in real time. */
+    @Test
+    void keyOfDuplicateWindowsDoesNotExpire(@Autowired RedisConnectionFactory connections) {
+        this.queue.send(
+                DelayedMessage.builder(ORDERS, Order.of(1)).id("order-1").duplicateWindow(Duration.ofDays(1)).build());
+        assertThat(this.tester.drain()).hasSucceeded(1).hasNoOthers();
+
+        try (RedisConnection connection = connections.getConnection()) {
+            Set<byte[]> keys = connection.keyCommands().keys("*:{orders}:duplicates".getBytes(StandardCharsets.UTF_8));
+            assertThat(keys).hasSize(1)
+                .allSatisfy((key) -> assertThat(connection.keyCommands().ttl(key)).isEqualTo(-1));
+        }
     }
 
 }

@@ -5,18 +5,12 @@ import java.time.Duration;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.SendOutcome;
-import io.delayqueue.test.DuplicateWindowTests.Confirmations;
-import io.delayqueue.test.autoconfigure.DelayQueueTest;
 import org.junit.jupiter.api.Test;
-
-import org.springframework.context.annotation.Import;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Verifies that duplicate windows begin and end in virtual time. */
-@DelayQueueTest
-@Import(Confirmations.class)
-class DuplicateWindowTests extends TesterCase {
+/** Verifies that duplicate windows begin and end in virtual time, on each store. */
+abstract class WindowCases extends TesterCase {
 
     private static final String QUEUE = "confirmations";
 
