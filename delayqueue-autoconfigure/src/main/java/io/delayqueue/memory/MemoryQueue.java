@@ -91,7 +91,8 @@ final class MemoryQueue {
 
     /** Returns whether it holds or keeps out this id, or holds others of its group. */
     boolean holds(NewMessage sent, long now) {
-        return find(sent.id(), now) != null || this.lanes.holds(sent.group()) || this.duplicates.keepsOut(sent, now);
+        return find(sent.id(), now) != null || this.lanes.holds(sent.group()) || this.duplicates.keepsOut(sent, now)
+                || hasEnded(sent);
     }
 
     /** Rejects a message that the number of duplicate windows does not allow. */
@@ -176,8 +177,8 @@ final class MemoryQueue {
         return this.messages.containsKey(id);
     }
 
-    boolean hasEnded(NewMessage occurrence) {
-        return this.ledger.hasEnded(MemoryMessage.of(occurrence, 0));
+    boolean hasEnded(NewMessage sent) {
+        return this.ledger.hasEnded(MemoryMessage.of(sent, 0));
     }
 
     void endRow(NewMessage occurrence) {

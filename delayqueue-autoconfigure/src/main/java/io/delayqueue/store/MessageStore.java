@@ -72,9 +72,9 @@ public interface MessageStore {
     CompletableFuture<List<SendResult>> schedule(PartitionTarget target, List<NewMessage> messages);
 
     /**
-     * Works like {@link #schedule}, but skips messages whose ids the partition does not
-     * hold, unless it holds other messages of their groups. The answers of skipped
-     * messages are empty.
+     * Works like {@link #schedule}, but skips messages whose ids the partition neither
+     * holds nor keeps out, unless it holds other messages of their groups. The answers of
+     * skipped messages are empty.
      */
     CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget target, List<NewMessage> messages);
 

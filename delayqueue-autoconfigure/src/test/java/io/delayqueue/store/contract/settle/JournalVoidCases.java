@@ -9,6 +9,7 @@ import io.delayqueue.DeadLetter;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
 import io.delayqueue.fixtures.store.StoreCases;
 import io.delayqueue.fixtures.store.StoreFixture;
 import io.delayqueue.store.HeldRevision;
@@ -63,6 +64,20 @@ public abstract class JournalVoidCases extends StoreCases {
 
         assertThat(this.dq.restore(keep("old", Duration.ZERO), 10, 0).outcome()).isEqualTo(SendOutcome.KEPT);
         forget();
+    }
+
+    /** P6: otherwise the sender stores it again, in the partition that follows. */
+    @Test
+    void aFormerPartitionKeepsOutWhatHasEnded() {
+        this.dq.restored(JOURNAL);
+        this.dq.offer(keep("old", Duration.ZERO), 10);
+        record(10);
+
+        assertThat(this.dq.offerIfHeld(keep("old", Duration.ZERO), 10)).map(SendResult::outcome)
+            .hasValue(SendOutcome.KEPT);
+
+        forget();
+        assertThat(this.dq.offerIfHeld(keep("old", Duration.ZERO), 10)).isEmpty();
     }
 
     @Test
