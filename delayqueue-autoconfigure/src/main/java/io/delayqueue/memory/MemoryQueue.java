@@ -91,8 +91,8 @@ final class MemoryQueue {
 
     /** Returns whether it holds or keeps out this id, or holds others of its group. */
     boolean holds(NewMessage sent, long now) {
-        return find(sent.id(), now) != null || this.lanes.holds(sent.group()) || this.duplicates.keepsOut(sent, now)
-                || hasEnded(sent);
+        return waitingOrLeased(sent.id(), now) != null || this.lanes.holds(sent.group())
+                || this.duplicates.keepsOut(sent, now) || hasEnded(sent);
     }
 
     /** Rejects a message that the number of duplicate windows does not allow. */

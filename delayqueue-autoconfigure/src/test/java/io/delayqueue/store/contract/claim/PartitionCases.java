@@ -200,10 +200,22 @@ public abstract class PartitionCases extends StoreCases {
 
     @Test
     void leaveNothingBehindOfACancelledLeaseThatTheyEnd() {
-        this.dq.cancelled();
+        Lease lease = this.dq.cancelled();
         this.dq.advance(LEASE);
 
         assertThat(store().scheduleIfHeld(HOME, List.of(keep("second", DELAY))).join().get(0)).isEmpty();
+
+        assertThat(this.dq.acknowledge(lease)).isFalse();
+    }
+
+    @Test
+    void leaveNothingBehindOfAGroupWhoseCancelledLeaseTheyEnd() {
+        this.dq.send(inGroup("first"));
+        this.dq.claimOne();
+        this.dq.cancel("first");
+        this.dq.advance(LEASE);
+
+        assertThat(store().scheduleIfHeld(HOME, List.of(inGroup("first"))).join().get(0)).isEmpty();
     }
 
     @Test
