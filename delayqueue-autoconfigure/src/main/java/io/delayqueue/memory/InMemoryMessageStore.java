@@ -385,9 +385,13 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
         }
     }
 
+    private MemoryQueue queue(Partition partition) {
+        return new MemoryQueue(partition, new MemoryLedger(() -> this.journals.containsKey(partition)));
+    }
+
     private <T> T run(Partition partition, Transition<T> transition) {
         while (true) {
-            MemoryQueue queue = this.queues.computeIfAbsent(partition, MemoryQueue::new);
+            MemoryQueue queue = this.queues.computeIfAbsent(partition, this::queue);
             boolean wakeUp = false;
             queue.lock.lock();
             try {

@@ -6,6 +6,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 import io.delayqueue.store.HeldRevision;
@@ -34,7 +35,12 @@ final class MemoryLedger {
     /** Changes that were recorded, and until when they are remembered, ms. */
     private final Map<LedgerEntry, Long> recorded = new HashMap<>();
 
-    private boolean hasJournal;
+    /** Whether a journal has called for the partition, even if it was empty since. */
+    private final BooleanSupplier hasJournal;
+
+    MemoryLedger(BooleanSupplier hasJournal) {
+        this.hasJournal = hasJournal;
+    }
 
     boolean isEmpty() {
         return this.open.isEmpty() && this.recorded.isEmpty();
@@ -139,7 +145,7 @@ final class MemoryLedger {
 
     /** Records that a dead letter is gone. */
     void removed(String deadLetterId) {
-        if (this.hasJournal) {
+        if (this.hasJournal.getAsBoolean()) {
             this.open.put(removal(deadLetterId), 0L);
         }
     }
@@ -171,7 +177,6 @@ final class MemoryLedger {
      */
     LedgerChanges changes(LedgerRequest request, MemoryJournalCalls calls, long now,
             Function<LedgerEntry, @Nullable LedgerChange> values, Map<String, MemoryDeadLetter> deadLetters) {
-        this.hasJournal = true;
         if (calls.lost()) {
             this.open.put(new LedgerEntry(Kind.LOST, now, ""), 0L);
         }

@@ -68,14 +68,15 @@ final class MemoryQueue {
 
     private final Map<String, MemoryDeadLetter> dead = new HashMap<>();
 
-    private final MemoryLedger ledger = new MemoryLedger();
+    private final MemoryLedger ledger;
 
     private final MemoryDuplicates duplicates = new MemoryDuplicates();
 
     private boolean wakeUp;
 
-    MemoryQueue(Partition name) {
+    MemoryQueue(Partition name, MemoryLedger ledger) {
         this.name = name;
+        this.ledger = ledger;
     }
 
     boolean isEmpty() {

@@ -156,6 +156,7 @@ public abstract class JournalCases extends StoreCases {
 
         assertThat(this.dq.deadLetters()).containsExactly(before);
         this.dq.purge(lease);
+        assertThat(restored(lease, content)).as("purged again").isZero();
         forget(removal(lease));
     }
 
