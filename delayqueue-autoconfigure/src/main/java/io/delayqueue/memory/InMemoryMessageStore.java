@@ -48,7 +48,6 @@ import io.delayqueue.store.NodeRegistry;
 import io.delayqueue.store.OfferConditions;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionCounts;
-import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.Pause;
@@ -96,14 +95,21 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
 
     private final LongSupplier epochMicros;
 
+    private final int maxUnrecorded;
+
     /**
      * Creates an empty store.
      * @param codec reads messages for inspection
      * @param epochMicros the store's time, in microseconds since the epoch
      */
     public InMemoryMessageStore(EnvelopeCodec codec, LongSupplier epochMicros) {
+        this(codec, epochMicros, LedgerRequest.MAX_UNRECORDED);
+    }
+
+    InMemoryMessageStore(EnvelopeCodec codec, LongSupplier epochMicros, int maxUnrecorded) {
         this.codec = codec;
         this.epochMicros = epochMicros;
+        this.maxUnrecorded = maxUnrecorded;
         this.nodes = new MemoryNodeRegistry(epochMicros);
         this.activity = new MemoryActivityStore(epochMicros);
     }
@@ -137,13 +143,13 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     @Override
     public CompletableFuture<ClaimResult> claim(Partition partition, ClaimRequest request) {
         return in(partition, (queue, now) -> {
-            PartitionLayout recorded = this.records.of(partition);
-            Pause pause = recorded.pause();
-            ClaimResult claim = (pause != null && !pause.isOver(Instant.ofEpochMilli(Micros.floorToMillis(now))))
-                    ? new ClaimResult(List.of(), Micros.toInstant(now), pause.until(), 0, List.of(), 0,
-                            request.bid() != null)
-                    : queue.claim(request, now);
-            return claim.withPartitionsVersion(recorded.version());
+            int version = this.records.of(partition).version();
+            Pause pause = this.records.pause(partition, queue.ledger, now);
+            if (pause != null) {
+                return new ClaimResult(List.of(), Micros.toInstant(now), pause.until(), 0, List.of(), version,
+                        request.bid() != null);
+            }
+            return queue.claim(request, now).withPartitionsVersion(version);
         });
     }
 
@@ -386,7 +392,8 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     }
 
     private MemoryQueue queue(Partition partition) {
-        return new MemoryQueue(partition, new MemoryLedger(() -> this.journals.containsKey(partition)));
+        return new MemoryQueue(partition,
+                new MemoryLedger(this.maxUnrecorded, () -> this.journals.containsKey(partition)));
     }
 
     private <T> T run(Partition partition, Transition<T> transition) {

@@ -35,15 +35,26 @@ final class MemoryLedger {
     /** Changes that were recorded, and until when they are remembered, ms. */
     private final Map<LedgerEntry, Long> recorded = new HashMap<>();
 
+    /** The number of changes that no journal has recorded, from which on it is full. */
+    private final int limit;
+
     /** Whether a journal has called for the partition, even if it was empty since. */
     private final BooleanSupplier hasJournal;
 
-    MemoryLedger(BooleanSupplier hasJournal) {
+    MemoryLedger(int limit, BooleanSupplier hasJournal) {
+        this.limit = limit;
         this.hasJournal = hasJournal;
     }
 
     boolean isEmpty() {
         return this.open.isEmpty() && this.recorded.isEmpty();
+    }
+
+    /**
+     * Returns whether more changes must not be made until a journal has recorded some.
+     */
+    boolean isFull() {
+        return this.open.size() >= this.limit;
     }
 
     boolean hasEnded(MemoryMessage message) {

@@ -14,6 +14,7 @@ import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.PartitionTarget;
+import io.delayqueue.store.Pause;
 import io.delayqueue.store.StaleLayoutException;
 import org.jspecify.annotations.Nullable;
 
@@ -39,6 +40,20 @@ final class MemoryPartitionLayoutStore implements PartitionLayoutStore {
 
     PartitionLayout of(Partition partition) {
         return this.records.getOrDefault(partition, PartitionLayout.ONE);
+    }
+
+    /**
+     * Returns the pause of a partition; {@code null} if it is not paused. A ledger that
+     * is full is paused as well, a second at a time.
+     */
+    @Nullable Pause pause(Partition partition, MemoryLedger ledger, long now) {
+        PartitionLayout recorded = of(partition);
+        Instant time = Instant.ofEpochMilli(Micros.floorToMillis(now));
+        Pause pause = recorded.pause();
+        if (pause != null && !pause.isOver(time)) {
+            return pause;
+        }
+        return (recorded.ledger() && ledger.isFull()) ? new Pause(time.plusSeconds(1)) : null;
     }
 
     void requireUpToDate(PartitionTarget target) {

@@ -68,7 +68,7 @@ final class MemoryQueue {
 
     private final Map<String, MemoryDeadLetter> dead = new HashMap<>();
 
-    private final MemoryLedger ledger;
+    final MemoryLedger ledger;
 
     private final MemoryDuplicates duplicates = new MemoryDuplicates();
 

@@ -24,6 +24,12 @@ public record LedgerRequest(String journal, long committedAt, long count, Durati
     public static final int LIMIT = 1000;
 
     /**
+     * The number of changes of a partition that no journal has recorded, from which on no
+     * message of a ledger is claimed.
+     */
+    public static final int MAX_UNRECORDED = 1_000_000;
+
+    /**
      * Loss of a database that is accepted, as that of a failover to a lagging replica.
      */
     public static final Duration MAX_LOSS = Duration.ofMinutes(1);

@@ -17,6 +17,7 @@ import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
+import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
@@ -37,9 +38,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 class RedisUnrecordedChangesTests {
 
     private static final Partition QUEUE = Partition.first(new QueueName("unrecorded"));
-
-    /** UNRECORDED of prelude.lua. */
-    private static final int LIMIT = 1_000_000;
 
     private static final int CHUNK = 10_000;
 
@@ -87,7 +85,7 @@ class RedisUnrecordedChangesTests {
                             List.of(NewMessage.of(id, DueTime.NOW, bytes("{\"v\":1,\"payload\":1}"))))
                     .join();
             }
-            for (int first = 0; first < LIMIT; first += CHUNK) {
+            for (int first = 0; first < LedgerRequest.MAX_UNRECORDED; first += CHUNK) {
                 connection.zSetCommands().zAdd(key("changes"), changes(first, 0));
             }
 
