@@ -83,8 +83,7 @@ record MemoryQueueView(QueueName queue, MemoryLanes lanes, NavigableSet<MemoryMe
             case DUE -> this.lanes.due(Micros.floorToMillis(this.now));
             case LEASED -> this.leased.stream();
             case WAITING_IN_GROUP -> this.lanes.waitingBehind();
-            case RETRYING ->
-                Stream.concat(this.lanes.waiting(), this.leased.stream()).filter((message) -> message.failures > 0);
+            case RETRYING -> of(ScanSelection.ALL).filter((message) -> message.failures > 0);
             case DEAD -> Stream.empty();
         };
     }

@@ -170,6 +170,21 @@ public abstract class ScanCases extends StoreCases {
         assertThat(retrying()).isEqualTo(2);
     }
 
+    /** The head of a group that is moved behind another message of it. */
+    @Test
+    void findsAndCountsRetriedMessagesThatWaitInTheirGroup() {
+        this.dq.send(grouped("g", "x", Duration.ZERO));
+        this.dq.send(grouped("g", "y", DELAY));
+        this.dq.retry(this.dq.claimOne(), Duration.ZERO, "boom");
+        this.dq.reschedule("x", LEASE);
+        assertThat(scan(ScanSelection.WAITING_IN_GROUP, "").ids()).containsExactly("x");
+
+        assertThat(scan(ScanSelection.RETRYING, "").messages())
+            .extracting(MessageSummary::id, MessageSummary::dueAt, MessageSummary::failures)
+            .containsExactly(tuple("x", at(30), 1));
+        assertThat(retrying()).isOne();
+    }
+
     private long retrying() {
         long count = 0;
         String cursor = null;
