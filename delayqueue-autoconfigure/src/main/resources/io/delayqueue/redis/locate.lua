@@ -3,7 +3,7 @@
 --
 -- The contents of messages are not read.
 --
--- KEYS     all of prelude.lua; used: messages, partitions, leased, dead-order
+-- KEYS     all of prelude.lua; used: messages, partitions, leased, successors, dead-order
 --
 -- ARGV[1]  id
 -- ARGV[2]  cursor   of ZSCAN, '0' to begin
@@ -12,6 +12,7 @@
 --
 -- Returns  { state, version, cursor, dead_letter, dead_at, dead_letter, dead_at, ... }
 --          state: 'S' waits, 'L' leased, '' not held, or not asked for as this is a later step;
+--          a lease that ran out counts as ended, which leaves nothing of a cancelled message;
 --          version: of the partitions; cursor: '0' at the end; dead_at: ms
 --
 -- Keeps    all invariants, as it changes nothing
@@ -20,7 +21,10 @@
 local state = ''
 if ARGV[2] == '0' and redis.call('HEXISTS', MESSAGES, ARGV[1]) == 1 then
   local ends = redis.call('ZSCORE', LEASED, ARGV[1])
-  state = ends and tonumber(ends) > clock() and 'L' or 'S'
+  local live = ends and tonumber(ends) > clock()
+  -- The entry of a cancelled message is 'C'; others, with a successor, are longer.
+  local gone = ends and not live and redis.call('HSTRLEN', SUCCESSORS, ARGV[1]) == 1
+  state = live and 'L' or gone and '' or 'S'
 end
 local page = redis.call('ZSCAN', DEAD_ORDER, ARGV[2], 'MATCH', ARGV[3], 'COUNT', ARGV[4])
 return { state, version_of(redis.call('GET', PARTITIONS)), page[1], unpack(page[2]) }

@@ -247,6 +247,15 @@ public abstract class ScanCases extends StoreCases {
     }
 
     @Test
+    void locatesNoCancelledMessageWhoseLeaseHasLapsed() {
+        this.dq.cancelled();
+        assertThat(stateOf(ID)).isEqualTo(MessageState.LEASED);
+        this.dq.advance(LEASE);
+
+        assertThat(stateOf(ID)).isNull();
+    }
+
+    @Test
     void locatesOneOfManyDeadLetters() {
         for (int i = 0; i < 250; i++) {
             this.dq.send(called("dead-" + i, Duration.ZERO));
