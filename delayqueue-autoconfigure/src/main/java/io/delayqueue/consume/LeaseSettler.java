@@ -38,6 +38,9 @@ public final class LeaseSettler {
 
     private static final int MAX_CAUSE = 4000;
 
+    /** Replaces an empty failure, which stores return as one that is not known. */
+    private static final String NO_REASON = "The handler gave no reason";
+
     private static final String UNCONFIRMED = " (the reply was lost; logged again if it was not stored)";
 
     private final MessageStore store;
@@ -111,8 +114,8 @@ public final class LeaseSettler {
 
     /** Retries a message, which counts another failure. Does not count the retry. */
     public CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
-        return this.store.retry(lease, delay, Texts.cut(failure, MessageStore.MAX_FAILURE))
-            .thenApply((settled) -> countIfLost(lease, settled));
+        String reason = failure.isBlank() ? NO_REASON : Texts.cut(failure, MessageStore.MAX_FAILURE);
+        return this.store.retry(lease, delay, reason).thenApply((settled) -> countIfLost(lease, settled));
     }
 
     /** Counts the retry of a message. */

@@ -118,7 +118,7 @@ public interface MessageStore {
     /**
      * Ends a lease because the handler failed. The message is due again after
      * {@code delay}, unless it was cancelled in the meantime or has a successor.
-     * @param failure what went wrong, stored with the message in one line; at most
+     * @param failure what went wrong, stored with the message in one line; 1 to
      * {@value #MAX_FAILURE} characters
      */
     CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure);

@@ -1,5 +1,6 @@
 package io.delayqueue.consume;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -108,6 +109,21 @@ class LeaseSettlerTests {
             .asString()
             .isEqualTo("WARN Cannot dead-letter message 'b' of queue 'spread', which is claimed again when its lease "
                     + "runs out");
+    }
+
+    /** Stores return an empty failure as one that is not known. */
+    @Test
+    void aFailureWithoutATextIsStoredWithOne() {
+        List<String> failures = new ArrayList<>();
+        given(this.store.retry(any(), any(), any())).willAnswer((call) -> {
+            failures.add(call.getArgument(2));
+            return CompletableFuture.completedFuture(true);
+        });
+
+        this.settler.retry(lease("a"), Duration.ZERO, "").join();
+        this.settler.retry(lease("a"), Duration.ZERO, "timeout").join();
+
+        assertThat(failures).containsExactly("The handler gave no reason", "timeout");
     }
 
     /** An appender may block, and would delay everything on the connection. */
