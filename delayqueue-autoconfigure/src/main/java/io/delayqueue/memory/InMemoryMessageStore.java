@@ -405,7 +405,9 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
                 if (this.queues.get(partition) != queue) {
                     continue; // removed as empty before the lock was taken
                 }
-                T answer = transition.apply(queue, this.epochMicros.getAsLong());
+                long now = this.epochMicros.getAsLong();
+                queue.duplicates.trim(now);
+                T answer = transition.apply(queue, now);
                 wakeUp = queue.takeWakeUp();
                 if (queue.isEmpty()) {
                     this.queues.remove(partition, queue);

@@ -1,7 +1,10 @@
 package io.delayqueue.memory;
 
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.NavigableSet;
+import java.util.TreeSet;
 
 import io.delayqueue.MessageLimits;
 import io.delayqueue.QueueName;
@@ -17,23 +20,29 @@ final class MemoryDuplicates {
     /** When each window ends, ms. */
     private final Map<String, Long> ends = new HashMap<>();
 
+    /** The same windows, the first to end first. */
+    private final NavigableSet<Window> order = new TreeSet<>(Window.BY_END);
+
     boolean isEmpty() {
         return this.ends.isEmpty();
     }
 
+    /** Forgets the windows that have ended. */
+    void trim(long now) {
+        long millis = Micros.floorToMillis(now);
+        while (!this.order.isEmpty() && this.order.first().end() <= millis) {
+            end(this.order.first().id());
+        }
+    }
+
     /**
-     * Forgets the windows that have ended.
+     * Rejects a message that has a window if too many windows have begun to store it.
      * @param held whether the queue holds its id
-     * @throws io.delayqueue.StoreRefusedException if the others are too many to store a
-     * message that has one
+     * @throws io.delayqueue.StoreRefusedException if they are too many
      */
     void requireRoom(NewMessage sent, boolean held, QueueName queue, long now) {
-        if (sent.duplicateWindow() == null || held) {
-            return;
-        }
-        long millis = Micros.floorToMillis(now);
-        this.ends.values().removeIf((end) -> end <= millis);
-        if (!keepsOut(sent, now) && this.ends.size() >= NewMessage.MAX_WINDOWS) {
+        boolean begins = sent.duplicateWindow() != null && !held && !keepsOut(sent, now);
+        if (begins && this.ends.size() >= NewMessage.MAX_WINDOWS) {
             throw sent.exceedsWindows(queue);
         }
     }
@@ -47,7 +56,10 @@ final class MemoryDuplicates {
     /** Begins the window of a message that has one, unless it was cancelled. */
     void begin(MemoryMessage message, long now) {
         if (message.window != MemoryMessage.NONE && !message.cancelled) {
-            this.ends.put(message.id, Micros.ceilToMillis(now) + message.window);
+            end(message.id);
+            Window window = new Window(message.id, Micros.ceilToMillis(now) + message.window);
+            this.ends.put(window.id(), window.end());
+            this.order.add(window);
         }
     }
 
@@ -64,7 +76,17 @@ final class MemoryDuplicates {
 
     /** Ends the window of an id. */
     void end(String id) {
-        this.ends.remove(id);
+        Long end = this.ends.remove(id);
+        if (end != null) {
+            this.order.remove(new Window(id, end));
+        }
+    }
+
+    /** Holds when the window of an id ends, ms. */
+    private record Window(String id, long end) {
+
+        static final Comparator<Window> BY_END = Comparator.comparingLong(Window::end).thenComparing(Window::id);
+
     }
 
 }

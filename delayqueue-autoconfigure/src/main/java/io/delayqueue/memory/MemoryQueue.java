@@ -70,7 +70,7 @@ final class MemoryQueue {
 
     final MemoryLedger ledger;
 
-    private final MemoryDuplicates duplicates = new MemoryDuplicates();
+    final MemoryDuplicates duplicates = new MemoryDuplicates();
 
     private boolean wakeUp;
 
