@@ -122,6 +122,7 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
     @Override
     public CompletableFuture<List<SendResult>> schedule(PartitionTarget target, List<NewMessage> messages) {
         Transition<List<SendResult>> transition = (queue, now) -> {
+            requireInTime(target, now);
             messages.forEach((message) -> queue.requireSameGroup(message, now));
             messages.forEach((message) -> queue.requireWindow(message, now));
             return each(messages, (message) -> queue.send(message, target.offer(), now));

@@ -421,9 +421,10 @@ public abstract class JournalCases extends StoreCases {
     void anOfferAfterItsDeadlineIsRejected() {
         this.dq.offer(keep("first", DELAY), 7);
         Duration past = Duration.ofMillis(-1);
+        NewMessage unique = new NewMessage("b", true, DueTime.NOW, OnDuplicate.KEEP, 5, null, null, envelope("b"));
 
         for (CompletableFuture<?> late : List.of(this.dq.offering(replace("second", LEASE), 8, past),
-                this.dq.cancelling(8, past), this.dq.rescheduling(8, past))) {
+                this.dq.offering(unique, 9, past), this.dq.cancelling(8, past), this.dq.rescheduling(8, past))) {
             assertThat(late).failsWithin(LEASE)
                 .withThrowableThat()
                 .havingCause()
