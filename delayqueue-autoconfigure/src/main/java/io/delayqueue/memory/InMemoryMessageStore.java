@@ -410,12 +410,12 @@ public class InMemoryMessageStore implements MessageStore, MessageInspector, Wak
                 queue.duplicates.trim(now);
                 T answer = transition.apply(queue, now);
                 wakeUp = queue.takeWakeUp();
-                if (queue.isEmpty()) {
-                    this.queues.remove(partition, queue);
-                }
                 return answer;
             }
             finally {
+                if (queue.isEmpty()) {
+                    this.queues.remove(partition, queue);
+                }
                 queue.lock.unlock();
                 if (wakeUp) {
                     this.wakeUps.notifyListeners(partition);
