@@ -19,8 +19,9 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Holds back the messages of a transaction, and sends them together after the commit.
- * Discards them if the transaction rolls back, entirely or to an earlier savepoint.
+ * Holds back the messages of a transaction, and sends them together after the commit,
+ * each of them even if others fail. Discards them if the transaction rolls back, entirely
+ * or to an earlier savepoint.
  * <p>
  * <strong>Threads.</strong> The messages are bound to the thread of their transaction; no
  * state is shared.
@@ -35,6 +36,11 @@ final class AfterCommitSender {
 
     private final ApplicationEventPublisher events;
 
+    /**
+     * Creates a sender.
+     * @param sender sends messages independently of each other
+     * @param events publishes failures
+     */
     AfterCommitSender(BatchSender sender, ApplicationEventPublisher events) {
         this.sender = sender;
         this.events = events;

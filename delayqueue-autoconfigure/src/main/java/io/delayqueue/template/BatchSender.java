@@ -19,6 +19,7 @@ import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendResult;
+import io.delayqueue.StoreRefusedException;
 import io.delayqueue.store.MessageEventRecorder;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.MessageStore;
@@ -48,8 +49,17 @@ final class BatchSender {
 
     private final HandledIdSendWarning ownIds;
 
+    private final boolean independent;
+
+    /**
+     * Creates a sender.
+     * @param independent whether messages are sent even if others have failed. After a
+     * call without an answer no further one is made for its queue, nor for any other
+     * queue once the time limit of a single answer has passed
+     */
     BatchSender(PartitionRouter router, BlockingStoreCalls calls, MessageEventRecorderFactory events,
-            HandledIdSendWarning ownIds) {
+            HandledIdSendWarning ownIds, boolean independent) {
+        this.independent = independent;
         this.ownIds = ownIds;
         this.router = router;
         this.calls = calls;
@@ -59,8 +69,8 @@ final class BatchSender {
     /**
      * Stores messages.
      * @return the result of each, in the order of {@code messages}
-     * @throws BatchSendException if a call failed; no further call was started, and those
-     * in progress were awaited
+     * @throws BatchSendException if a call failed; calls in progress were awaited, and a
+     * sender whose messages are not independent started no further one
      */
     List<SendResult> send(List<PreparedMessage> messages) {
         Batch batch = new Batch(messages);
@@ -68,10 +78,9 @@ final class BatchSender {
             while (batch.hasToWaitBefore(chunk)) {
                 batch.settleOldest();
             }
-            if (batch.failure != null) {
-                break;
+            if (!batch.isStopped(chunk.route.queue())) {
+                batch.begin(chunk);
             }
-            batch.begin(chunk);
         }
         while (!batch.inFlight.isEmpty()) {
             batch.settleOldest();
@@ -139,34 +148,51 @@ final class BatchSender {
 
         private @Nullable RuntimeException failure;
 
+        private final Set<QueueName> failedQueues = new HashSet<>();
+
+        /** The queues of calls that failed without an answer of the store. */
+        private final Set<QueueName> unanswered = new HashSet<>();
+
+        private final long begin = System.nanoTime();
+
         Batch(List<PreparedMessage> messages) {
             this.messages = messages;
             this.results = new SendResult[messages.size()];
             this.unknown = new boolean[messages.size()];
         }
 
+        /** Returns whether no further call may be made for a queue. */
+        boolean isStopped(QueueName queue) {
+            if (!BatchSender.this.independent) {
+                return this.failure != null;
+            }
+            return this.unanswered.contains(queue)
+                    || (!this.unanswered.isEmpty() && BatchSender.this.calls.isLimitPassed(this.begin));
+        }
+
         /**
-         * Splits the messages into calls. Returns none if the layout of a queue cannot be
+         * Splits the messages into calls, without those of queues whose layout cannot be
          * read.
          */
         List<Chunk> chunks() {
             PartitionRoute[] routes = new PartitionRoute[this.messages.size()];
-            try {
-                Map<QueueName, List<Integer>> byQueue = new LinkedHashMap<>();
-                for (int position = 0; position < routes.length; position++) {
-                    byQueue.computeIfAbsent(this.messages.get(position).queue(), (queue) -> new ArrayList<>())
-                        .add(position);
-                }
-                byQueue.forEach((queue, positions) -> findRoutes(queue, positions, routes));
+            Map<QueueName, List<Integer>> byQueue = new LinkedHashMap<>();
+            for (int position = 0; position < routes.length; position++) {
+                QueueName queue = this.messages.get(position).queue();
+                byQueue.computeIfAbsent(queue, (name) -> new ArrayList<>()).add(position);
             }
-            catch (RuntimeException ex) {
-                this.failure = ex;
-                return List.of();
-            }
+            byQueue.forEach((name, positions) -> findRoutes(name, positions, routes));
+            return chunks(routes);
+        }
+
+        private List<Chunk> chunks(PartitionRoute[] routes) {
             List<Chunk> chunks = new ArrayList<>();
             Map<PartitionRoute, Chunk> open = new HashMap<>();
             Chunk chunk = null;
             for (int position = 0; position < routes.length; position++) {
+                if (routes[position] == null) {
+                    continue;
+                }
                 PreparedMessage message = this.messages.get(position);
                 if (chunk == null || chunk.route != routes[position]) { // mostly one
                                                                         // instance
@@ -183,18 +209,26 @@ final class BatchSender {
         }
 
         private void findRoutes(QueueName queue, List<Integer> positions, PartitionRoute[] routes) {
+            if (isStopped(queue)) {
+                return;
+            }
             List<NewMessage> written = positions.stream()
                 .map((position) -> this.messages.get(position).written())
                 .toList();
-            List<PartitionRoute> found = BatchSender.this.calls.await(BatchSender.this.router.routes(queue, written),
-                    "partitions");
-            for (int i = 0; i < found.size(); i++) {
-                routes[positions.get(i)] = found.get(i);
+            try {
+                CompletableFuture<List<PartitionRoute>> answer = BatchSender.this.router.routes(queue, written);
+                List<PartitionRoute> found = BatchSender.this.calls.await(answer, "partitions");
+                for (int i = 0; i < found.size(); i++) {
+                    routes[positions.get(i)] = found.get(i);
+                }
+            }
+            catch (RuntimeException ex) {
+                failed(queue, ex);
             }
         }
 
         boolean hasToWaitBefore(Chunk chunk) {
-            return this.failure == null && (this.inFlight.size() == MAX_IN_FLIGHT
+            return !isStopped(chunk.route.queue()) && (this.inFlight.size() == MAX_IN_FLIGHT
                     || this.inFlight.stream().anyMatch((call) -> call.chunk().sharesAnIdWith(chunk)));
         }
 
@@ -245,8 +279,25 @@ final class BatchSender {
         }
 
         private void failed(int position, RuntimeException failure) {
-            this.failure = (this.failure != null) ? this.failure : failure;
+            failed(this.messages.get(position).queue(), failure);
             this.unknown[position] = effectOf(failure) != Effect.NONE;
+        }
+
+        /**
+         * Records the first failure as the cause, and the first one of each other queue
+         * as suppressed in it.
+         */
+        private void failed(QueueName queue, RuntimeException failure) {
+            boolean first = this.failedQueues.add(queue);
+            if (this.failure == null) {
+                this.failure = failure;
+            }
+            else if (first && this.failure != failure) {
+                this.failure.addSuppressed(failure);
+            }
+            if (!(failure instanceof StoreRefusedException)) {
+                this.unanswered.add(queue);
+            }
         }
 
         List<SendResult> conclude() {

@@ -66,6 +66,11 @@ final class BlockingStoreCalls {
         }
     }
 
+    /** Returns whether the time limit of an answer has passed since {@code begin}. */
+    boolean isLimitPassed(long begin) {
+        return System.nanoTime() - begin > this.waitLimit.toNanos();
+    }
+
     /** Like {@link #await}, for callers that handle an interrupt. */
     <T> T awaitInterruptibly(CompletableFuture<T> answer, String operation) throws InterruptedException {
         return awaitInterruptibly(answer, operation, System.nanoTime());
@@ -128,7 +133,7 @@ final class BlockingStoreCalls {
             List<CompletableFuture<T>> answers) {
         long begin = System.nanoTime();
         for (V value : values) {
-            if (System.nanoTime() - begin > this.waitLimit.toNanos()) {
+            if (isLimitPassed(begin)) {
                 throw new StoreUnavailableException(
                         "The store was asked to '%s' %d of %d messages within %d ms; that may have taken effect"
                             .formatted(operation, answers.size(), values.size(), this.waitLimit.toMillis()),

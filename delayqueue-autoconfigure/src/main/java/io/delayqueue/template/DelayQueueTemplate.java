@@ -108,8 +108,9 @@ public class DelayQueueTemplate implements DelayQueueOperations {
         this.afterCommitDefault = settings.afterCommit();
         this.calls = new BlockingStoreCalls(settings.waitLimit());
         this.writer = new MessagePreparer(codec, settings);
-        this.batchSender = new BatchSender(this.router, this.calls, components.events(), this.ownIds);
-        this.afterCommitSends = new AfterCommitSender(this.batchSender, events);
+        this.batchSender = new BatchSender(this.router, this.calls, components.events(), this.ownIds, false);
+        BatchSender independent = new BatchSender(this.router, this.calls, components.events(), this.ownIds, true);
+        this.afterCommitSends = new AfterCommitSender(independent, events);
         DeadLetterPublisher publisher = new DeadLetterPublisher(components.events(), events::publishEvent,
                 Runnable::run);
         this.receiver = new Receiver(components, codec, new LeaseSettler(components, publisher), settings, nanoTime);

@@ -2,16 +2,23 @@ package io.delayqueue.template;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.AfterCommitSendFailedEvent;
 import io.delayqueue.BatchSendException;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.fixtures.store.TemplateFakeStore;
+import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.PartitionLayoutStore;
+import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.StoreComponents;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -27,6 +34,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.tuple;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 /**
  * Sends that wait for a commit: DEFERRED under P1, never after a rollback, never lost
@@ -219,6 +229,87 @@ class AfterCommitSenderTests {
     }
 
     @Test
+    void aLayoutThatCannotBeReadLosesOnlyTheMessagesOfItsQueue() {
+        PartitionLayoutStore records = mock(PartitionLayoutStore.class);
+        when(records.read(any())).thenReturn(CompletableFuture.completedFuture(Optional.empty()));
+        when(records.read(Partition.first(new QueueName("q1"))))
+            .thenReturn(CompletableFuture.failedFuture(unavailable()));
+        DelayQueueTemplate other = this.templates.template(new PartitionLayouts(records, (queue) -> 0, () -> 0));
+
+        this.transaction.executeWithoutResult((status) -> {
+            other.send(message("q1", "a").toBuilder().afterCommit(true).build());
+            other.send(message("q2", "b").toBuilder().afterCommit(true).build());
+        });
+
+        assertThat(this.store.calls).containsExactly("schedule q2 [b]");
+        assertThat(failedIds()).containsExactly("a");
+    }
+
+    @Test
+    void aRefusedMessageDoesNotCostTheOthers() {
+        this.store.failOn("schedule q1", new StoreRefusedException("another group", null));
+
+        sendToSixQueues(this.template);
+
+        assertThat(this.store.calls).contains("schedule q5 [e]", "schedule q6 [f]").hasSize(6);
+        assertThat(failedIds()).containsExactly("a");
+    }
+
+    @Test
+    void aRefusedMessageDoesNotCostLaterMessagesOfItsQueue() {
+        this.store.failOn("schedule q [m0, ", new StoreRefusedException("full", null));
+
+        this.transaction.executeWithoutResult((status) -> {
+            for (int i = 0; i < 5 * MessageStore.BATCH_LIMIT; i++) {
+                this.template.send(message("m" + i));
+            }
+        });
+
+        assertThat(this.store.ids("q")).hasSize(4 * MessageStore.BATCH_LIMIT);
+        assertThat(failedIds()).hasSize(MessageStore.BATCH_LIMIT);
+    }
+
+    /** The connection of the transaction is held as long as the calls last. */
+    @Test
+    void noFurtherCallBeginsOnceTheTimeLimitOfAnAnswerHasPassed() {
+        this.store.failOn("schedule q1", unavailable());
+
+        sendToSixQueues(this.templates.template(true, Duration.ofNanos(1), System::nanoTime));
+
+        assertThat(this.store.calls).containsExactly("schedule q1 [a]", "schedule q2 [b]", "schedule q3 [c]",
+                "schedule q4 [d]");
+        assertThat(failedIds()).containsExactlyInAnyOrder("a", "e", "f");
+    }
+
+    @Test
+    void theFailureHoldsTheCauseOfEachQueue() {
+        this.store.answers = (call, effect) -> CompletableFuture
+            .failedFuture(new StoreRefusedException(call.substring(0, call.indexOf('[')).strip(), null));
+
+        sendToSixQueues(this.template);
+
+        assertThat(failedIds()).containsExactly("a", "b", "c", "d", "e", "f");
+        AfterCommitSendFailedEvent event = (AfterCommitSendFailedEvent) this.templates.events.get(0);
+        assertThat(event.failure()).cause().hasMessage("schedule q1");
+        assertThat(event.failure().getCause().getSuppressed()).extracting(Throwable::getMessage)
+            .containsExactly("schedule q2", "schedule q3", "schedule q4", "schedule q5", "schedule q6");
+    }
+
+    private void sendToSixQueues(DelayQueueTemplate sender) {
+        this.transaction.executeWithoutResult((status) -> {
+            for (int i = 0; i < 6; i++) {
+                sender.send(message("q" + (i + 1), "abcdef".substring(i, i + 1)));
+            }
+        });
+    }
+
+    private List<String> failedIds() {
+        AfterCommitSendFailedEvent event = (AfterCommitSendFailedEvent) this.templates.events.get(0);
+        assertThat(this.templates.events).hasSize(1);
+        return event.messages().stream().map((message) -> message.id().orElseThrow()).toList();
+    }
+
+    @Test
     void anEventListenerThatThrowsDoesNotReachTheCaller() {
         this.store.failOn("schedule", unavailable());
         DelayQueueTemplate unheard = new DelayQueueTemplate(
@@ -330,7 +421,11 @@ class AfterCommitSenderTests {
     }
 
     private static DelayedMessage message(String id) {
-        return DelayedMessage.builder("q", "x").id(id.replaceAll("[ ,]", "-")).build();
+        return message("q", id.replaceAll("[ ,]", "-"));
+    }
+
+    private static DelayedMessage message(String queue, String id) {
+        return DelayedMessage.builder(queue, "x").id(id).build();
     }
 
     private static SendResult deferred(String id) {
