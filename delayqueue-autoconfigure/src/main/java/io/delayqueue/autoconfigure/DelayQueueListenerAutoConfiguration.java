@@ -100,10 +100,15 @@ public final class DelayQueueListenerAutoConfiguration {
         return new DelayQueueSystemBuilder(context);
     }
 
+    /** Its queues have counters from the first claim on, so that alerts notice events. */
     @Bean
     @ConditionalOnMissingBean
-    RemoteConsumerQueues delayQueueRemoteConsumerQueues(DelayQueueMetricsProperties properties) {
-        return new RemoteConsumerQueues(properties.maxQueues(), System::nanoTime);
+    RemoteConsumerQueues delayQueueRemoteConsumerQueues(DelayQueueMetricsProperties properties,
+            ObjectProvider<MessageEventRecorderFactory> events) {
+        RemoteConsumerQueues queues = new RemoteConsumerQueues(properties.maxQueues(), System::nanoTime);
+        MessageEventRecorderFactory recorders = DelayQueueAutoConfiguration.eventsOf(events);
+        queues.onFirst((queue) -> recorders.of(queue));
+        return queues;
     }
 
     /**

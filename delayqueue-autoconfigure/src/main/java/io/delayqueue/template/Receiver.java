@@ -15,6 +15,7 @@ import io.delayqueue.consume.MessageClaimer;
 import io.delayqueue.consume.WaitingClaim;
 import io.delayqueue.consume.QueuePoller;
 import io.delayqueue.store.DueTime;
+import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.WakeUps;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.routing.StoreComponents;
@@ -37,6 +38,8 @@ final class Receiver {
 
     private final Function<QueueName, ConsumeSettings> settings;
 
+    private final MessageEventRecorderFactory events;
+
     private final LongSupplier nanoTime;
 
     Receiver(StoreComponents components, EnvelopeCodec codec, LeaseSettler settler, TemplateSettings settings,
@@ -46,6 +49,7 @@ final class Receiver {
         this.settler = settler;
         this.wakeUps = components.wakeUps();
         this.settings = settings.receive();
+        this.events = components.events();
         this.nanoTime = nanoTime;
         CompletableFuture<MessageClaimer.Reader<ReceivedMessage>> reader = CompletableFuture
             .completedFuture((message, term) -> new LeasedReceivedMessage(message, codec.read(message.envelope()), this,
@@ -54,6 +58,8 @@ final class Receiver {
     }
 
     Optional<ReceivedMessage> receive(QueueName queue, Duration timeout) {
+        // Creates the counters, as alerts do not notice an event that creates its own.
+        this.events.of(queue);
         ConsumeSettings settings = this.settings.apply(queue);
         Duration lease = Duration.ofMillis(DueTime.ceilToMillis(settings.lease()));
         WaitingClaim<ReceivedMessage> request = new WaitingClaim<>(1, lease, now() + timeout.toNanos(),

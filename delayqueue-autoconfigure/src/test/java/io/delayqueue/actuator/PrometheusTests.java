@@ -21,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 
 import com.sun.net.httpserver.HttpServer;
 import io.delayqueue.QueueName;
+import io.delayqueue.SendOutcome;
 import io.delayqueue.SkipReason;
 import io.delayqueue.store.MessageEventRecorder;
 import io.delayqueue.store.MessageEventRecorderFactory;
@@ -57,6 +58,7 @@ class PrometheusTests {
                     Prometheus prometheus = Prometheus.start(executable, directory, metrics.port())) {
                 await().until(() -> prometheus.query("sum_over_time(up[1m]) > 1").size() == 1);
                 record(events);
+                events.of(new QueueName("unheard")).sent(SendOutcome.SCHEDULED);
                 await().untilAsserted(() -> assertThat(prometheus.query("increase(delayqueue_dead_lettered_total[1m])"))
                     .isNotEmpty());
 
@@ -68,6 +70,8 @@ class PrometheusTests {
                             (rule) -> assertThat(rule.get("health").asString()).as(rule.toString()).isEqualTo("ok")));
                 await().untilAsserted(() -> assertThat(prometheus.firing()).contains("DelayQueueDying"));
                 assertThat(prometheus.firing()).doesNotContain("DelayQueueLosesLeases");
+                await().untilAsserted(
+                        () -> assertThat(prometheus.queues("DelayQueueUnheard")).containsExactly("unheard"));
             }
         });
     }
@@ -188,6 +192,15 @@ class PrometheusTests {
             return rules().stream()
                 .filter((rule) -> rule.get("state").asString().equals("firing"))
                 .map((rule) -> rule.get("name").asString())
+                .toList();
+        }
+
+        /** Returns the queues for which an alert is pending or firing. */
+        List<String> queues(String alert) {
+            return rules().stream()
+                .filter((rule) -> rule.get("name").asString().equals(alert))
+                .flatMap((rule) -> rule.get("alerts").valueStream())
+                .map((active) -> active.at("/labels/queue").asString())
                 .toList();
         }
 

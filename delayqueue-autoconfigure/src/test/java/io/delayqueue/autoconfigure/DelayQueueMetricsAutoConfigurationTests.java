@@ -22,6 +22,7 @@ import io.delayqueue.listener.DelayedListenerEndpoint;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.store.MessageEventRecorder;
 import io.delayqueue.store.MessageEventRecorderFactory;
+import io.delayqueue.store.RemoteConsumerQueues;
 import io.delayqueue.store.routing.StoreComponents;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
@@ -174,6 +175,19 @@ class DelayQueueMetricsAutoConfigurationTests {
                 .isNotNegative();
             assertThat(meters.get("delayqueue.handlers.available").tag("listener", "handler.handle").gauge().value())
                 .isEqualTo(10);
+        });
+    }
+
+    /** The increase of a counter that begins with one would be zero. */
+    @Test
+    void countersOfAQueueExistBeforeItsFirstDeadLetter() {
+        this.application.run((context) -> {
+            assertThat(context.getBean(DelayQueueOperations.class).receive("received", Duration.ZERO)).isEmpty();
+            context.getBean(RemoteConsumerQueues.class).record(new QueueName("remote"));
+
+            assertThat(context.getBean(MeterRegistry.class).get("delayqueue.dead.lettered").counters())
+                .extracting((counter) -> counter.getId().getTag("queue"), Counter::count)
+                .containsExactlyInAnyOrder(tuple("received", 0.0), tuple("remote", 0.0));
         });
     }
 
