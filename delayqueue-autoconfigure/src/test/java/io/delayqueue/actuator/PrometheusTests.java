@@ -59,6 +59,9 @@ class PrometheusTests {
                 await().until(() -> prometheus.query("sum_over_time(up[1m]) > 1").size() == 1);
                 record(events);
                 events.of(new QueueName("unheard")).sent(SendOutcome.SCHEDULED);
+                // Of a further system, whose queues have no gauges.
+                events.of(new QueueName("further"), "listener").started(1_000_000);
+                events.of(new QueueName("further")).sent(SendOutcome.SCHEDULED);
                 await().untilAsserted(() -> assertThat(prometheus.query("increase(delayqueue_dead_lettered_total[1m])"))
                     .isNotEmpty());
 
@@ -70,8 +73,8 @@ class PrometheusTests {
                             (rule) -> assertThat(rule.get("health").asString()).as(rule.toString()).isEqualTo("ok")));
                 await().untilAsserted(() -> assertThat(prometheus.firing()).contains("DelayQueueDying"));
                 assertThat(prometheus.firing()).doesNotContain("DelayQueueLosesLeases");
-                await().untilAsserted(
-                        () -> assertThat(prometheus.queues("DelayQueueUnheard")).containsExactly("unheard"));
+                await()
+                    .untilAsserted(() -> assertThat(prometheus.queues("DelayQueueUnheard")).containsExactly("unheard"));
             }
         });
     }
