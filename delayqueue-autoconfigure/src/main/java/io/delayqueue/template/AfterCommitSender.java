@@ -86,13 +86,14 @@ final class AfterCommitSender {
     }
 
     private void send(List<PreparedMessage> messages) {
-        // These sends cannot be repeated by the caller, so an interrupt does not stop
-        // them.
+        // These sends cannot be repeated by the caller, so an interrupt before or during
+        // them does not stop them, nor the listeners of a failure.
         boolean interrupted = Thread.interrupted();
         try {
             this.sender.send(messages);
         }
         catch (BatchSendException ex) {
+            interrupted |= Thread.interrupted();
             report(ex);
         }
         finally {

@@ -55,7 +55,8 @@ final class BatchSender {
      * Creates a sender.
      * @param independent whether messages are sent even if others have failed. After a
      * call without an answer no further one is made for its queue, nor for any other
-     * queue once the time limit of a single answer has passed
+     * queue once the time limit of a single answer has passed. An interrupt ends no wait
+     * of such a send
      */
     BatchSender(PartitionRouter router, BlockingStoreCalls calls, MessageEventRecorderFactory events,
             HandledIdSendWarning ownIds, boolean independent) {
@@ -74,6 +75,18 @@ final class BatchSender {
      */
     List<SendResult> send(List<PreparedMessage> messages) {
         Batch batch = new Batch(messages);
+        try {
+            send(batch);
+        }
+        finally {
+            if (batch.interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        return batch.conclude();
+    }
+
+    private static void send(Batch batch) {
         for (Chunk chunk : batch.chunks()) {
             while (batch.hasToWaitBefore(chunk)) {
                 batch.settleOldest();
@@ -85,7 +98,6 @@ final class BatchSender {
         while (!batch.inFlight.isEmpty()) {
             batch.settleOldest();
         }
-        return batch.conclude();
     }
 
     private static Effect effectOf(Throwable failure) {
@@ -155,6 +167,8 @@ final class BatchSender {
 
         private final long begin = System.nanoTime();
 
+        private boolean interrupted;
+
         Batch(List<PreparedMessage> messages) {
             this.messages = messages;
             this.results = new SendResult[messages.size()];
@@ -217,7 +231,7 @@ final class BatchSender {
                 .toList();
             try {
                 CompletableFuture<List<PartitionRoute>> answer = BatchSender.this.router.routes(queue, written);
-                List<PartitionRoute> found = BatchSender.this.calls.await(answer, "partitions");
+                List<PartitionRoute> found = await(answer, "partitions");
                 for (int i = 0; i < found.size(); i++) {
                     routes[positions.get(i)] = found.get(i);
                 }
@@ -248,7 +262,7 @@ final class BatchSender {
         void settleOldest() {
             Call call = this.inFlight.remove();
             try {
-                List<RoutedSendResult> answers = BatchSender.this.calls.await(call.answer(), "schedule");
+                List<RoutedSendResult> answers = await(call.answer(), "schedule");
                 for (int i = 0; i < call.chunk().positions.size(); i++) {
                     int position = call.chunk().positions.get(i);
                     Throwable failed = answers.get(i).failure();
@@ -264,6 +278,26 @@ final class BatchSender {
             }
             catch (RuntimeException ex) {
                 call.chunk().positions.forEach((position) -> failed(position, ex));
+            }
+        }
+
+        /**
+         * Waits for an answer, after an interrupt as well if the messages are
+         * independent. The flag stays cleared until the end, because the next call may
+         * check it.
+         */
+        private <T> T await(CompletableFuture<T> answer, String operation) {
+            if (!BatchSender.this.independent) {
+                return BatchSender.this.calls.await(answer, operation);
+            }
+            long start = System.nanoTime();
+            while (true) {
+                try {
+                    return BatchSender.this.calls.awaitInterruptibly(answer, operation, start);
+                }
+                catch (InterruptedException ex) {
+                    this.interrupted = true;
+                }
             }
         }
 

@@ -76,8 +76,8 @@ final class BlockingStoreCalls {
         return awaitInterruptibly(answer, operation, System.nanoTime());
     }
 
-    private <T> T awaitInterruptibly(CompletableFuture<T> answer, String operation, long begin)
-            throws InterruptedException {
+    /** Like {@link #await}, for callers that handle an interrupt and may wait again. */
+    <T> T awaitInterruptibly(CompletableFuture<T> answer, String operation, long begin) throws InterruptedException {
         try {
             return answer.get(Math.max(0, this.waitLimit.toNanos() - (System.nanoTime() - begin)),
                     TimeUnit.NANOSECONDS);

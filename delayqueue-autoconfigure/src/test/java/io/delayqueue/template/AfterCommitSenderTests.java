@@ -1,6 +1,7 @@
 package io.delayqueue.template;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -16,6 +17,7 @@ import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.fixtures.store.TemplateFakeStore;
 import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.routing.PartitionLayouts;
@@ -34,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.tuple;
+import static org.awaitility.Awaitility.await;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
@@ -336,6 +339,43 @@ class AfterCommitSenderTests {
         assertThat(Thread.interrupted()).isTrue();
         assertThat(this.store.ids("q")).containsExactly("a");
         assertThat(this.templates.events).isEmpty();
+    }
+
+    @Test
+    void anInterruptDuringTheSendsDoesNotCostTheMessages() {
+        Thread committing = Thread.currentThread();
+        this.store.answers = (call, effect) -> {
+            committing.interrupt();
+            return CompletableFuture.supplyAsync(() -> {
+                await().until(() -> !committing.isInterrupted());
+                return effect.get();
+            });
+        };
+
+        sendToSixQueues(this.template);
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(this.templates.events).isEmpty();
+        assertThat(this.store.scheduled).extracting(NewMessage::id)
+            .containsExactlyInAnyOrder("a", "b", "c", "d", "e", "f");
+    }
+
+    @Test
+    void aListenerOfAFailureIsNotInterrupted() {
+        this.store.answers = (call, effect) -> {
+            Thread.currentThread().interrupt();
+            return CompletableFuture.failedFuture(unavailable());
+        };
+        List<Boolean> interrupted = new ArrayList<>();
+        DelayQueueTemplate sender = new DelayQueueTemplate(
+                new StoreComponents(this.store, this.store, this.store, TemplateFixture.PARTITIONS),
+                TemplateFixture.CODEC, new TemplateSettings(100, true, TemplateFixture.AGES, (queue) -> null),
+                (event) -> interrupted.add(Thread.currentThread().isInterrupted()), System::nanoTime);
+
+        this.transaction.executeWithoutResult((status) -> sender.send(message("a")));
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(interrupted).containsExactly(false);
     }
 
     @Test
