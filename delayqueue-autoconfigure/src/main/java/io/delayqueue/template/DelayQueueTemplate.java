@@ -169,7 +169,12 @@ public class DelayQueueTemplate implements DelayQueueOperations {
         PreparedMessage prepared = this.writer.prepare(message);
         Journal recorder = journalOf(prepared.queue());
         if (recorder != null) {
-            return recorder.send(prepared.queue(), List.of(prepared.written())).get(0);
+            try {
+                return recordAsync(recorder, prepared.queue(), List.of(prepared.written())).get(0);
+            }
+            catch (RuntimeException ex) {
+                return CompletableFuture.failedFuture(ex);
+            }
         }
         if (waitsForCommit(message)) {
             this.afterCommitSends.add(prepared);
@@ -281,15 +286,29 @@ public class DelayQueueTemplate implements DelayQueueOperations {
     }
 
     private List<SendResult> record(Journal recorder, QueueName queue, List<PreparedMessage> messages) {
+        List<CompletableFuture<SendResult>> answers = recordAsync(recorder, queue,
+                messages.stream().map(PreparedMessage::written).toList());
+        return answers.stream().map((answer) -> this.calls.await(answer, "send")).toList();
+    }
+
+    /** Records messages, and counts those that fail. */
+    private List<CompletableFuture<SendResult>> recordAsync(Journal recorder, QueueName queue,
+            List<NewMessage> messages) {
+        MessageEventRecorder eventRecorder = this.components.events().of(queue);
+        List<CompletableFuture<SendResult>> answers;
         try {
-            List<CompletableFuture<SendResult>> answers = recorder.send(queue,
-                    messages.stream().map(PreparedMessage::written).toList());
-            return answers.stream().map((answer) -> this.calls.await(answer, "send")).toList();
+            answers = recorder.send(queue, messages);
         }
         catch (RuntimeException ex) {
-            this.components.events().of(queue).sendFailed();
+            messages.forEach((message) -> eventRecorder.sendFailed());
             throw ex;
         }
+        answers.forEach((answer) -> answer.whenComplete((result, failure) -> {
+            if (failure != null) {
+                eventRecorder.sendFailed();
+            }
+        }));
+        return answers;
     }
 
     private @Nullable Journal journalOf(QueueName queue) {

@@ -4,6 +4,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
@@ -11,10 +12,12 @@ import io.delayqueue.SkipReason;
 import io.delayqueue.store.MessageEventRecorder;
 import io.delayqueue.store.MessageEventRecorderFactory;
 
-/** Counts the occurrences that were sent and skipped. */
+/** Counts the sends, those that failed, and the occurrences that were skipped. */
 final class OccurrenceCounts implements MessageEventRecorderFactory, MessageEventRecorder {
 
     final List<SendOutcome> sent = new CopyOnWriteArrayList<>();
+
+    final AtomicInteger failed = new AtomicInteger();
 
     final Map<SkipReason, Long> skipped = new EnumMap<>(SkipReason.class);
 
@@ -35,6 +38,11 @@ final class OccurrenceCounts implements MessageEventRecorderFactory, MessageEven
     @Override
     public void sent(SendOutcome outcome) {
         this.sent.add(outcome);
+    }
+
+    @Override
+    public void sendFailed() {
+        this.failed.incrementAndGet();
     }
 
     @Override

@@ -1,0 +1,83 @@
+package io.delayqueue.template;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+
+import io.delayqueue.DelayedMessage;
+import io.delayqueue.QueueName;
+import io.delayqueue.StoreRefusedException;
+import io.delayqueue.journal.Journal;
+import io.delayqueue.memory.InMemoryMessageStore;
+import io.delayqueue.store.routing.QueueRegistrar;
+import io.delayqueue.store.routing.StoreComponents;
+import io.delayqueue.store.schedule.LocalSchedules;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.DataAccessResourceFailureException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
+
+/** Verifies the counts and the futures of sends to a queue that has a journal. */
+class JournaledSendTests {
+
+    private final InMemoryMessageStore store = new InMemoryMessageStore(TemplateFixture.CODEC, () -> 1_000_000);
+
+    private final OccurrenceCounts counts = new OccurrenceCounts();
+
+    private final Journal journal = mock(Journal.class);
+
+    private final DelayQueueTemplate template = new DelayQueueTemplate(
+            new StoreComponents(this.store, this.store, this.store, TemplateFixture.PARTITIONS, this.counts,
+                    QueueRegistrar.NONE,
+                    new LocalSchedules(this.store.schedules(), TemplateFixture.CODEC, LocalSchedules.MISFIRE_THRESHOLD,
+                            "")),
+            TemplateFixture.CODEC, new TemplateSettings(1000, false, TemplateFixture.AGES, (queue) -> null),
+            (event) -> {
+            }, System::nanoTime, this.journal);
+
+    @BeforeEach
+    void theQueueHasAJournal() {
+        when(this.journal.covers(new QueueName("q"))).thenReturn(true);
+    }
+
+    @Test
+    void aMessageThatIsNotRecordedFailsItsFuture() {
+        when(this.journal.send(any(), any())).thenThrow(new DataAccessResourceFailureException("database"));
+
+        assertThat(this.template.sendAsync(message("a"))).failsWithin(TemplateFixture.AGES)
+            .withThrowableOfType(ExecutionException.class)
+            .withCauseInstanceOf(DataAccessResourceFailureException.class);
+        assertThat(this.counts.failed).hasValue(1);
+    }
+
+    @Test
+    void eachMessageThatIsNotRecordedIsCounted() {
+        when(this.journal.send(any(), any())).thenThrow(new DataAccessResourceFailureException("database"));
+
+        assertThatExceptionOfType(DataAccessException.class)
+            .isThrownBy(() -> this.template.sendAll(List.of(message("a"), message("b"), message("c"))));
+        assertThat(this.counts.failed).hasValue(3);
+    }
+
+    @Test
+    void aRecordedMessageThatTheStoreRefusesIsCounted() {
+        when(this.journal.send(any(), any()))
+            .thenReturn(List.of(CompletableFuture.failedFuture(new StoreRefusedException("another group", null))));
+
+        assertThatExceptionOfType(StoreRefusedException.class).isThrownBy(() -> this.template.send(message("a")));
+        assertThat(this.template.sendAsync(message("a"))).isCompletedExceptionally();
+        assertThat(this.counts.failed).hasValue(2);
+    }
+
+    private static DelayedMessage message(String id) {
+        return DelayedMessage.builder("q", "x").id(id).build();
+    }
+
+}
