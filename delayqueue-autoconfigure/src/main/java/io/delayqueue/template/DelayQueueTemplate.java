@@ -22,7 +22,6 @@ import io.delayqueue.DeadLetterOperations;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.MessageLimits;
-import io.delayqueue.NotReplicatedException;
 import io.delayqueue.PauseResult;
 import io.delayqueue.QueueName;
 import io.delayqueue.QueueStatistics;
@@ -33,7 +32,6 @@ import io.delayqueue.ScheduleOperations;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreRefusedException;
-import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.StoredMessage;
 import io.delayqueue.consume.LeaseSettler;
 import io.delayqueue.journal.Journal;
@@ -150,13 +148,9 @@ public class DelayQueueTemplate implements DelayQueueOperations {
             }
             return result;
         }
-        catch (StoreUnavailableException | NotReplicatedException ex) {
-            eventRecorder.sendFailed();
-            throw prepared.named(ex);
-        }
         catch (RuntimeException ex) {
             eventRecorder.sendFailed();
-            throw ex;
+            throw prepared.named(ex);
         }
     }
 
@@ -454,10 +448,19 @@ public class DelayQueueTemplate implements DelayQueueOperations {
 
     private SendResult sendOccurrence(QueueName queue, NewMessage occurrence) {
         Journal recorder = journalOf(queue);
-        SendResult result = this.calls.await((recorder != null) ? recorder.send(queue, List.of(occurrence)).get(0)
-                : this.router.schedule(queue, occurrence), "trigger a schedule");
-        this.components.events().of(queue).sent(result.outcome());
-        return result;
+        if (recorder != null) { // Counts it when it is applied.
+            return this.calls.await(recordAsync(recorder, queue, List.of(occurrence)).get(0), "trigger a schedule");
+        }
+        MessageEventRecorder eventRecorder = this.components.events().of(queue);
+        try {
+            SendResult result = this.calls.await(this.router.schedule(queue, occurrence), "trigger a schedule");
+            eventRecorder.sent(result.outcome());
+            return result;
+        }
+        catch (RuntimeException ex) {
+            eventRecorder.sendFailed();
+            throw ex;
+        }
     }
 
     @Override

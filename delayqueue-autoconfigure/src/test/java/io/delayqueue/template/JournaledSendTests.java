@@ -1,11 +1,17 @@
 package io.delayqueue.template;
 
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.QueueName;
+import io.delayqueue.ScheduleDefinition;
+import io.delayqueue.ScheduleOperations;
+import io.delayqueue.SendOutcome;
+import io.delayqueue.SendResult;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.journal.Journal;
 import io.delayqueue.memory.InMemoryMessageStore;
@@ -27,7 +33,8 @@ import static org.mockito.Mockito.when;
 /** Verifies the counts and the futures of sends to a queue that has a journal. */
 class JournaledSendTests {
 
-    private final InMemoryMessageStore store = new InMemoryMessageStore(TemplateFixture.CODEC, () -> 1_000_000);
+    private final InMemoryMessageStore store = new InMemoryMessageStore(TemplateFixture.CODEC,
+            () -> 3_600_000_000_000L);
 
     private final OccurrenceCounts counts = new OccurrenceCounts();
 
@@ -74,6 +81,28 @@ class JournaledSendTests {
         assertThatExceptionOfType(StoreRefusedException.class).isThrownBy(() -> this.template.send(message("a")));
         assertThat(this.template.sendAsync(message("a"))).isCompletedExceptionally();
         assertThat(this.counts.failed).hasValue(2);
+    }
+
+    /** The journal counts a send when it applies the request. */
+    @Test
+    void aTriggeredOccurrenceIsNotCountedHere() {
+        SendResult sent = new SendResult("q", "a", Instant.EPOCH, SendOutcome.SCHEDULED);
+        when(this.journal.send(any(), any())).thenReturn(List.of(CompletableFuture.completedFuture(sent)));
+        ScheduleOperations schedules = this.template.schedules("q");
+        schedules.put(ScheduleDefinition.fixedRate("hourly", Duration.ofHours(1)).build());
+
+        assertThat(schedules.trigger("hourly")).contains(sent);
+        assertThat(this.counts.sent).isEmpty();
+    }
+
+    @Test
+    void aTriggeredOccurrenceThatIsNotRecordedIsCounted() {
+        when(this.journal.send(any(), any())).thenThrow(new DataAccessResourceFailureException("database"));
+        ScheduleOperations schedules = this.template.schedules("q");
+        schedules.put(ScheduleDefinition.fixedRate("hourly", Duration.ofHours(1)).build());
+
+        assertThatExceptionOfType(DataAccessException.class).isThrownBy(() -> schedules.trigger("hourly"));
+        assertThat(this.counts.failed).hasValue(1);
     }
 
     private static DelayedMessage message(String id) {
