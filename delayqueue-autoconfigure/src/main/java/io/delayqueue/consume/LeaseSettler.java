@@ -20,6 +20,7 @@ import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.MessageStore;
+import io.delayqueue.store.RecentLeases;
 import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.Texts;
 import io.delayqueue.store.UnstartedLease;
@@ -29,7 +30,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Acknowledges, extends, releases, retries and dead-letters claimed messages for
- * consumers that are not listeners, and counts lost leases. Every call returns
+ * consumers that are not listeners, and counts lost leases, each once. Every call returns
  * {@code false} if the lease was no longer held. Thread-safe; never waits for the store.
  */
 public final class LeaseSettler {
@@ -48,6 +49,9 @@ public final class LeaseSettler {
     private final MessageEventRecorderFactory events;
 
     private final DeadLetterPublisher publisher;
+
+    /** The last leases that this process has settled, or whose loss it has counted. */
+    private final RecentLeases ended = new RecentLeases();
 
     private final ExpiredMessagesLogs expirations = new ExpiredMessagesLogs(System::nanoTime);
 
@@ -80,7 +84,7 @@ public final class LeaseSettler {
             .stream()
             .map((some) -> this.store.acknowledge(some.get(0).partition(), some)
                 .thenAccept((all) -> IntStream.range(0, some.size())
-                    .forEach((i) -> settled.put(some.get(i), countIfLost(some.get(i), all.get(i))))))
+                    .forEach((i) -> settled.put(some.get(i), ended(some.get(i), all.get(i))))))
             .toList();
         return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new)).handle((done, failure) -> {
             if (failure != null) {
@@ -91,7 +95,8 @@ public final class LeaseSettler {
     }
 
     public CompletableFuture<Boolean> extend(Lease lease, Duration leaseTime) {
-        return first(lease, this.store.extend(lease.partition(), List.of(lease), leaseTime));
+        return this.store.extend(lease.partition(), List.of(lease), leaseTime)
+            .thenApply((all) -> countIfLost(lease, all.get(0)));
     }
 
     /** Returns whether a lease is held, without extending one that lasts longer. */
@@ -109,13 +114,13 @@ public final class LeaseSettler {
     }
 
     private CompletableFuture<Boolean> first(Lease lease, CompletableFuture<List<Boolean>> answer) {
-        return answer.thenApply((all) -> countIfLost(lease, all.get(0)));
+        return answer.thenApply((all) -> ended(lease, all.get(0)));
     }
 
     /** Retries a message, which counts another failure. Does not count the retry. */
     public CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
         String reason = failure.isBlank() ? NO_REASON : Texts.cut(failure, MessageStore.MAX_FAILURE);
-        return this.store.retry(lease, delay, reason).thenApply((settled) -> countIfLost(lease, settled));
+        return this.store.retry(lease, delay, reason).thenApply((settled) -> ended(lease, settled));
     }
 
     /** Counts the retry of a message. */
@@ -127,7 +132,7 @@ public final class LeaseSettler {
     public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterRequest request) {
         DeadLetterRequest bounded = new DeadLetterRequest(Texts.cut(request.cause(), MAX_CAUSE), request.failed(),
                 request.dueAt());
-        return this.store.deadLetter(lease, bounded).thenApply((settled) -> countIfLost(lease, settled));
+        return this.store.deadLetter(lease, bounded).thenApply((settled) -> ended(lease, settled));
     }
 
     /** Publishes that a message was dead-lettered; see {@link DeadLetterPublisher}. */
@@ -158,14 +163,14 @@ public final class LeaseSettler {
         }, executor);
     }
 
-    /** Counts a lease that was lost. */
-    public void lost(QueueName queue) {
-        this.events.of(queue).leaseLost();
+    private boolean countIfLost(Lease lease, boolean held) {
+        return held || ended(lease, false);
     }
 
-    private boolean countIfLost(Lease lease, boolean settled) {
-        if (!settled) {
-            lost(lease.queue());
+    /** Records the end of a lease, and counts it if the lease was lost. */
+    private boolean ended(Lease lease, boolean settled) {
+        if (this.ended.add(lease) && !settled) {
+            this.events.of(lease.queue()).leaseLost();
         }
         return settled;
     }

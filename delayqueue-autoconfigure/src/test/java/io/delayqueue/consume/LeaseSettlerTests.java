@@ -10,6 +10,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import ch.qos.logback.classic.Logger;
@@ -26,6 +27,7 @@ import io.delayqueue.store.DeadLetterPublisher;
 import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
+import io.delayqueue.store.MessageEventRecorder;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.MessageInspector;
 import io.delayqueue.store.MessageStore;
@@ -124,6 +126,35 @@ class LeaseSettlerTests {
         this.settler.retry(lease("a"), Duration.ZERO, "timeout").join();
 
         assertThat(failures).containsExactly("The handler gave no reason", "timeout");
+    }
+
+    /** A consumer may notice a loss at a renewal, and again at the settlement. */
+    @Test
+    void aLostLeaseIsCountedOnceAndASettledOneIsNot() {
+        AtomicInteger lost = new AtomicInteger();
+        MessageEventRecorderFactory counters = mock(MessageEventRecorderFactory.class);
+        given(counters.of(QUEUE)).willReturn(new MessageEventRecorder() {
+            @Override
+            public void leaseLost() {
+                lost.incrementAndGet();
+            }
+        });
+        LeaseSettler counting = new LeaseSettler(
+                new StoreComponents(this.store, this.components.inspector(), this.components.wakeUps(),
+                        this.components.partitions(), counters),
+                new DeadLetterPublisher(counters, this.events::add, Runnable::run));
+        given(this.store.extend(any(), any(), any())).willReturn(CompletableFuture.completedFuture(List.of(false)));
+        given(this.store.acknowledge(any(), any())).willReturn(CompletableFuture.completedFuture(List.of(false)))
+            .willReturn(CompletableFuture.completedFuture(List.of(true)))
+            .willReturn(CompletableFuture.completedFuture(List.of(false)));
+
+        assertThat(counting.extend(lease("lapsed"), Duration.ofSeconds(1))).isCompletedWithValue(false);
+        assertThat(counting.acknowledge(lease("lapsed"))).isCompletedWithValue(false);
+        assertThat(lost).hasValue(1);
+
+        assertThat(counting.acknowledge(lease("settled"))).isCompletedWithValue(true);
+        assertThat(counting.acknowledge(lease("settled"))).isCompletedWithValue(false);
+        assertThat(lost).hasValue(1);
     }
 
     /** An appender may block, and would delay everything on the connection. */

@@ -189,7 +189,6 @@ final class ConsumeRoutes {
                     this.audit.failed(change, failure);
                 }
                 else if (all.stream().anyMatch(Optional::isEmpty)) {
-                    this.leases.lost(change.requireQueue());
                     this.audit.publish(change, 0, Outcome.FAILED);
                 }
             });
@@ -285,7 +284,6 @@ final class ConsumeRoutes {
     /** Audits a token that does not verify, because it may be an attack. */
     private void unverified(AuditedOperation change, Throwable failure) {
         if (failure.getCause() instanceof ProblemException) {
-            this.leases.lost(change.requireQueue());
             this.audit.publish(change, 0, Outcome.FAILED);
         }
     }
