@@ -10,7 +10,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
+import io.delayqueue.BatchSendException;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.Delivery;
 import io.delayqueue.QueueName;
@@ -115,9 +117,16 @@ public final class MessageObservations {
             return results;
         }
         catch (RuntimeException ex) {
-            sendings.values().forEach((sending) -> sending.end(ex));
+            sendings.forEach((queue, sending) -> sending.end(isOf(queue, ex) ? ex : null));
             throw ex;
         }
+    }
+
+    /** Returns whether messages of a queue are not stored, or may not be. */
+    private static boolean isOf(QueueName queue, Throwable failure) {
+        return !(failure instanceof BatchSendException batch)
+                || Stream.concat(batch.notStored().stream(), batch.unknown().stream())
+                    .anyMatch((message) -> message.queue().equals(queue));
     }
 
     private static DelayedMessage markOf(Map<QueueName, Sending> sendings, DelayedMessage message) {

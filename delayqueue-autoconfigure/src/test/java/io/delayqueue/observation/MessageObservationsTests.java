@@ -1,11 +1,13 @@
 package io.delayqueue.observation;
 
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.delayqueue.BatchSendException;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.Delivery;
 import io.delayqueue.SendOutcome;
@@ -102,6 +104,34 @@ class MessageObservationsTests {
             }))
             .withMessage("the call's own");
         assertThat(stopped).hasValue(1);
+    }
+
+    @Test
+    void aFailedBatchFailsTheObservationsOfItsQueuesOnly() {
+        Map<String, Boolean> failed = new HashMap<>();
+        this.registry.observationConfig().observationHandler(new ObservationHandler<>() {
+            @Override
+            public void onStop(Observation.Context context) {
+                failed.put(((SendObservationContext) context).queue().value(), context.getError() != null);
+            }
+
+            @Override
+            public boolean supportsContext(Observation.Context context) {
+                return true;
+            }
+        });
+        DelayedMessage refused = DelayedMessage.builder("refused", "payload").build();
+        DelayedMessage unknown = DelayedMessage.builder("unknown", "payload").build();
+        BatchSendException failure = new BatchSendException(List.of(STORED), List.of(refused), List.of(unknown),
+                new IllegalStateException("the store's"));
+
+        assertThatExceptionOfType(BatchSendException.class)
+            .isThrownBy(() -> new MessageObservations(this.registry, null, null)
+                .sendAll(List.of(MESSAGE, refused, unknown), (messages) -> {
+                    throw failure;
+                }))
+            .isSameAs(failure);
+        assertThat(failed).isEqualTo(Map.of("orders", false, "refused", true, "unknown", true));
     }
 
     private static Delivery delivery() {
