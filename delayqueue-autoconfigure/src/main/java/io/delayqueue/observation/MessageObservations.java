@@ -69,7 +69,7 @@ public final class MessageObservations {
             sending.end(null);
             return result;
         }
-        catch (RuntimeException ex) {
+        catch (RuntimeException | Error ex) {
             sending.end(ex);
             throw ex;
         }
@@ -86,7 +86,7 @@ public final class MessageObservations {
         try (FailSafeObservationScope scope = FailSafeObservationScope.of(this.registry, sending.observation())) {
             answer = call.apply(sending.mark(message));
         }
-        catch (RuntimeException ex) {
+        catch (RuntimeException | Error ex) {
             sending.end(ex);
             throw ex;
         }
@@ -116,7 +116,7 @@ public final class MessageObservations {
             sendings.values().forEach((sending) -> sending.end(null));
             return results;
         }
-        catch (RuntimeException ex) {
+        catch (RuntimeException | Error ex) {
             sendings.forEach((queue, sending) -> sending.end(isOf(queue, ex) ? ex : null));
             throw ex;
         }

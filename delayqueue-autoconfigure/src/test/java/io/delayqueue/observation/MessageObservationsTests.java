@@ -107,6 +107,36 @@ class MessageObservationsTests {
     }
 
     @Test
+    void anErrorStopsTheObservationOfASend() {
+        AtomicInteger stopped = new AtomicInteger();
+        this.registry.observationConfig().observationHandler(new ObservationHandler<>() {
+            @Override
+            public void onStop(Observation.Context context) {
+                stopped.incrementAndGet();
+            }
+
+            @Override
+            public boolean supportsContext(Observation.Context context) {
+                return true;
+            }
+        });
+        MessageObservations observations = new MessageObservations(this.registry, null, null);
+
+        assertThatExceptionOfType(StackOverflowError.class).isThrownBy(() -> observations.send(MESSAGE, (message) -> {
+            throw new StackOverflowError();
+        }));
+        assertThatExceptionOfType(StackOverflowError.class)
+            .isThrownBy(() -> observations.sendAsync(MESSAGE, (message) -> {
+                throw new StackOverflowError();
+            }));
+        assertThatExceptionOfType(StackOverflowError.class)
+            .isThrownBy(() -> observations.sendAll(List.of(MESSAGE), (messages) -> {
+                throw new StackOverflowError();
+            }));
+        assertThat(stopped).hasValue(3);
+    }
+
+    @Test
     void aFailedBatchFailsTheObservationsOfItsQueuesOnly() {
         Map<String, Boolean> failed = new HashMap<>();
         this.registry.observationConfig().observationHandler(new ObservationHandler<>() {
