@@ -50,7 +50,7 @@ enum DelayQueueMeter {
 
     PAUSED("paused", "1 while the queue is paused, else 0"),
 
-    AVAILABLE_HANDLERS("handlers.available", "How many more messages the listener could handle now"),
+    AVAILABLE_HANDLERS("handlers.available", "How many more messages, or batches, the listener could handle now"),
 
     HANDLERS_OUTAGE("handlers.outage",
             "How long the broker or database that the handlers of the listener need has been unavailable"),

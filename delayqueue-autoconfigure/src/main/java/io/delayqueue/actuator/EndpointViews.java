@@ -76,7 +76,7 @@ final class EndpointViews {
      * @param queues that it listens to
      * @param running whether it was started
      * @param paused whether it is paused, on this node
-     * @param freeHandlers how many more messages it could handle, by queue
+     * @param freeHandlers how many more messages, or batches, it could handle, by queue
      * @param outage why it handles nothing although it runs; {@code null} for no reason
      * @param statistics its counts since it was registered
      */

@@ -38,7 +38,7 @@ public record NodeStatus(String id, String application, String host, long pid, @
      * @param queues the queues that it listens to
      * @param concurrency maximum number of messages of each queue that it handles
      * concurrently
-     * @param free its free capacity, over all queues
+     * @param free how many more messages, or batches, it could handle, over all queues
      * @param running whether it has been started and not stopped; a paused listener is
      * running
      * @param paused whether the listener is paused in this process; does not include a
@@ -76,7 +76,7 @@ public record NodeStatus(String id, String application, String host, long pid, @
      * @param concurrency maximum number of messages, or of batches, that are handled
      * concurrently
      * @param configured the concurrency by configuration
-     * @param free how many more messages could be handled now
+     * @param free how many more messages, or batches, could be handled now
      * @param override the override in force; {@code null} for none
      */
     public record QueueStatus(String queue, int concurrency, int configured, int free,

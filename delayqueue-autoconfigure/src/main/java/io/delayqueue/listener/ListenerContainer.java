@@ -75,7 +75,8 @@ public interface ListenerContainer {
     void override(List<ListenerOverride> overrides);
 
     /**
-     * Returns how many more messages it could handle now, by queue; empty while stopped.
+     * Returns how many more messages it could handle now, by queue; of a batch listener,
+     * how many more batches. Empty while stopped.
      */
     Map<String, Integer> freeHandlers();
 

@@ -349,7 +349,7 @@ public final class HandlerConcurrencyLimiter {
         startNext();
     }
 
-    /** Returns how many more messages could be handled now. */
+    /** Returns how many more messages, or batches, could be handled now. */
     public int idle() {
         return Math.max(0, this.free.availablePermits());
     }
