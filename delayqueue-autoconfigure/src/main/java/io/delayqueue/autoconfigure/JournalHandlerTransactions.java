@@ -19,7 +19,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.BeansException;
 import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.scheduling.annotation.Async;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
@@ -75,21 +74,12 @@ final class JournalHandlerTransactions implements HandlerTransactions {
     }
 
     private static void require(Method method) {
-        if (isAsync(method)) {
-            throw new IllegalArgumentException(
-                    "transactional must be false for an @Async method, as the transaction ends when the call returns");
-        }
         Transactional own = AnnotatedElementUtils.findMergedAnnotation(method, Transactional.class);
         if (own != null && OTHER_TRANSACTIONS.contains(own.propagation())) {
             throw new IllegalArgumentException(("transactional must be false for a method with propagation %s, as its "
                     + "writes are not in the transaction that records that the message was handled")
                 .formatted(own.propagation()));
         }
-    }
-
-    private static boolean isAsync(Method method) {
-        return AnnotatedElementUtils.hasAnnotation(method, Async.class)
-                || AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class);
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.fixtures.application.StartupFailures;
 import io.delayqueue.listener.DelayedListenerAnnotationBeanPostProcessor;
+import io.delayqueue.listener.DelayedListenerEndpoint;
 import io.delayqueue.listener.DelayedListenerLifecycle;
 import io.delayqueue.listener.DelayedListenerRegistry;
 import io.delayqueue.listener.ListenerContainer;
@@ -39,10 +40,12 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.messaging.handler.annotation.Payload;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.scheduling.annotation.EnableAsync;
+import org.springframework.util.ReflectionUtils;
 import org.springframework.validation.Validator;
 import org.springframework.validation.annotation.Validated;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.awaitility.Awaitility.await;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.timeout;
@@ -158,6 +161,26 @@ class DelayQueueListenerAutoConfigurationTests {
     }
 
     @Test
+    void rejectsAMethodOfASuperclassOfAnAsyncClass() {
+        this.application.withUserConfiguration(AsyncMethods.class)
+            .withBean("later", AsyncClass.class)
+            .run((context) -> assertThat(StartupFailures.of(context.getStartupFailure()).getDescription())
+                .contains("an @Async method has to return a CompletableFuture"));
+    }
+
+    @Test
+    void rejectsAMethodOfAnInterfaceThatTheBeansClassMakesAsync() {
+        this.application.withUserConfiguration(AsyncMethods.class).withBean(AsyncTask.class).run((context) -> {
+            DelayedListenerEndpoint endpoint = DelayedListenerEndpoint.builder("task", "orders")
+                .method(context.getBean(Task.class), ReflectionUtils.findMethod(Task.class, "on", String.class))
+                .build();
+            assertThatIllegalArgumentException()
+                .isThrownBy(() -> context.getBean(DelayedListenerRegistry.class).register(endpoint))
+                .withMessageContaining("an @Async method has to return a CompletableFuture");
+        });
+    }
+
+    @Test
     void startsWithSeveralValidatorsOfWhichNoneIsPrimary() {
         this.application.withBean("one", Validator.class, () -> mock())
             .withBean("two", Validator.class, () -> mock())
@@ -270,6 +293,26 @@ class DelayQueueListenerAutoConfigurationTests {
         @Async
         @DelayedListener("orders")
         void on(String order) {
+        }
+
+    }
+
+    @Async
+    static class AsyncClass extends Handler {
+
+    }
+
+    interface Task {
+
+        void on(String order);
+
+    }
+
+    static class AsyncTask implements Task {
+
+        @Async
+        @Override
+        public void on(String order) {
         }
 
     }

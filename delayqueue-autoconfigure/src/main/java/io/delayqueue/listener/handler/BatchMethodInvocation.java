@@ -1,6 +1,5 @@
 package io.delayqueue.listener.handler;
 
-import java.lang.reflect.Method;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -45,8 +44,8 @@ final class BatchMethodInvocation implements HandlerInvocation {
     }
 
     @Override
-    public Method method() {
-        return this.called.method();
+    public BeanMethod method() {
+        return this.called;
     }
 
     @Override

@@ -7,6 +7,7 @@ import java.util.concurrent.Executor;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
@@ -15,11 +16,12 @@ import org.springframework.util.ReflectionUtils;
 /**
  * Calls a method of a bean, which may be a proxy.
  *
+ * @param targetClass the class of the bean behind its proxies
  * @param method the method of the bean's class, which has the annotations
  * @param invocable the method that can be called on the bean
  * @param result converts the result of the method
  */
-record BeanMethod(Object bean, Method method, Method invocable, HandlerResult result) {
+record BeanMethod(Object bean, Class<?> targetClass, Method method, Method invocable, HandlerResult result) {
 
     /**
      * Finds the method that can be called.
@@ -27,8 +29,9 @@ record BeanMethod(Object bean, Method method, Method invocable, HandlerResult re
      * its end nor its result shows when the handling ends
      */
     static BeanMethod of(Object bean, Method method) {
+        Class<?> targetClass = AopProxyUtils.ultimateTargetClass(bean);
         HandlerResult result = HandlerResult.of(method);
-        if (result.isImmediate() && AopUtils.isAopProxy(bean) && isAsync(method)) {
+        if (result.isImmediate() && AopUtils.isAopProxy(bean) && isAsync(method, targetClass)) {
             throw new IllegalArgumentException("an @Async method has to return a CompletableFuture, as a message is "
                     + "acknowledged when a call without a result returns; without @Async, a handler already has a "
                     + "thread of its own");
@@ -36,16 +39,23 @@ record BeanMethod(Object bean, Method method, Method invocable, HandlerResult re
         try {
             Method invocable = AopUtils.selectInvocableMethod(method, bean.getClass());
             ReflectionUtils.makeAccessible(invocable);
-            return new BeanMethod(bean, method, invocable, result);
+            return new BeanMethod(bean, targetClass, method, invocable, result);
         }
         catch (IllegalStateException ex) {
             throw new IllegalArgumentException(ex.getMessage(), ex);
         }
     }
 
-    private static boolean isAsync(Method method) {
-        return AnnotatedElementUtils.hasAnnotation(method, Async.class)
-                || AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class);
+    /** Returns whether a proxy of the bean may call the method on another thread. */
+    boolean isAsync() {
+        return isAsync(this.method, this.targetClass);
+    }
+
+    /** Checks the class of the bean and its own method, as Spring's proxy does. */
+    private static boolean isAsync(Method method, Class<?> targetClass) {
+        Method called = AopUtils.getMostSpecificMethod(method, targetClass);
+        return AnnotatedElementUtils.hasAnnotation(targetClass, Async.class)
+                || AnnotatedElementUtils.hasAnnotation(called, Async.class);
     }
 
     /**

@@ -1,6 +1,5 @@
 package io.delayqueue.listener.handler;
 
-import java.lang.reflect.Method;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -43,7 +42,7 @@ record FunctionInvocation(Function function, String name) implements HandlerInvo
     }
 
     @Override
-    public @Nullable Method method() {
+    public @Nullable BeanMethod method() {
         return null;
     }
 

@@ -1,6 +1,5 @@
 package io.delayqueue.listener.handler;
 
-import java.lang.reflect.Method;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -35,8 +34,8 @@ interface HandlerInvocation {
     /** Returns whether the handling has ended when a call has returned. */
     boolean isImmediate();
 
-    /** Returns the method, as its class declares it; {@code null} for a function. */
-    @Nullable Method method();
+    /** Returns the method; {@code null} for a function. */
+    @Nullable BeanMethod method();
 
     /** Returns the name of the code, for the log. */
     String name();

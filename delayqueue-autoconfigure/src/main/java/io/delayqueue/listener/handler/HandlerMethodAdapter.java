@@ -1,6 +1,5 @@
 package io.delayqueue.listener.handler;
 
-import java.lang.reflect.Method;
 import java.lang.reflect.Type;
 import java.util.List;
 import java.util.Map;
@@ -71,8 +70,8 @@ public final class HandlerMethodAdapter implements MessageHandler {
         return isBatch() ? this.batchSize : Integer.MAX_VALUE;
     }
 
-    /** Returns the method, as its class declares it; {@code null} for a function. */
-    @Nullable Method method() {
+    /** Returns the method; {@code null} for a function. */
+    @Nullable BeanMethod method() {
         return this.invocation.method();
     }
 

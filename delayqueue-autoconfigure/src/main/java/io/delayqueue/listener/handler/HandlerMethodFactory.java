@@ -21,7 +21,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.convert.ConversionException;
@@ -105,7 +104,7 @@ public final class HandlerMethodFactory {
      */
     public HandlerMethodAdapter create(Object bean, Method method, @Nullable ConfigurableBeanFactory beanFactory) {
         BeanMethod called = BeanMethod.of(bean, method);
-        HandlerSignature signature = HandlerSignature.of(method, AopProxyUtils.ultimateTargetClass(bean));
+        HandlerSignature signature = HandlerSignature.of(method, called.targetClass());
         warnOfMissingValidator(method, signature.validated());
         HandlerMethodArgumentResolverComposite resolvers = new HandlerMethodArgumentResolverComposite();
         resolvers.addResolvers(List.of(new HeaderArgumentResolver(this.conversionService, beanFactory),
@@ -125,7 +124,7 @@ public final class HandlerMethodFactory {
      */
     public HandlerMethodAdapter createBatch(Object bean, Method method, int size) {
         BeanMethod called = BeanMethod.of(bean, method);
-        BatchSignature signature = BatchSignature.of(method, AopProxyUtils.ultimateTargetClass(bean));
+        BatchSignature signature = BatchSignature.of(method, called.targetClass());
         warnOfMissingValidator(method, signature.validated() != null);
         return batch(signature.payloadType(),
                 new BatchMethodInvocation(called, signature, new PayloadArgumentResolver(this.validator)::validate),
@@ -182,7 +181,12 @@ public final class HandlerMethodFactory {
             throw new IllegalArgumentException("transactional must be false for a suspend function, or a method that "
                     + "returns a future or a publisher, as the transaction ends when the method returns");
         }
-        this.transactions.require(queues, handler.method());
+        BeanMethod called = handler.method();
+        if (called != null && called.isAsync()) {
+            throw new IllegalArgumentException(
+                    "transactional must be false for an @Async method, as the transaction ends when the call returns");
+        }
+        this.transactions.require(queues, (called != null) ? called.method() : null);
         return new TransactionalHandler(handler, this.transactions, handler.toString());
     }
 

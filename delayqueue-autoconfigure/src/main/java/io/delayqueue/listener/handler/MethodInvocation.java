@@ -1,6 +1,5 @@
 package io.delayqueue.listener.handler;
 
-import java.lang.reflect.Method;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -36,8 +35,8 @@ final class MethodInvocation extends InvocableHandlerMethod implements HandlerIn
     }
 
     @Override
-    public Method method() {
-        return getMethod();
+    public BeanMethod method() {
+        return this.called;
     }
 
     @Override

@@ -67,6 +67,7 @@ class TransactionalListenerChecksTests {
     void theMethodMustEndWithItsWrites() {
         rejects(Future.class, "ledger", "a method that returns a future or a publisher");
         rejects(Asynchronous.class, "ledger", "for an @Async method");
+        rejects(AsynchronousClass.class, "ledger", "for an @Async method");
         rejects(OwnTransaction.class, "ledger", "for a method with propagation REQUIRES_NEW");
     }
 
@@ -120,6 +121,12 @@ class TransactionalListenerChecksTests {
         @DelayedListener(queues = "checks", transactional = true)
         void handle(String payload) {
         }
+
+    }
+
+    @Async
+    @Configuration
+    static class AsynchronousClass extends Plain {
 
     }
 
