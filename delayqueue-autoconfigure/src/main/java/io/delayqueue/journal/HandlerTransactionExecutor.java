@@ -103,7 +103,7 @@ public final class HandlerTransactionExecutor {
         boolean commit;
         try {
             recorded = handling.revision() == 0 || record(handling);
-            commit = recorded && handler.call();
+            commit = recorded && call(handler);
         }
         catch (Throwable ex) {
             rollBack(transaction, handling, ex);
@@ -124,6 +124,19 @@ public final class HandlerTransactionExecutor {
         String reason = (handling.revision() == 0) ? null : this.status.unpaired(handling.queue(), COMPARISON_LIMIT);
         if (reason != null) {
             throw new HandlerTransactionException(Reason.UNAVAILABLE, reason, null);
+        }
+    }
+
+    /**
+     * Calls the handler. An interrupt was meant for it: on a virtual thread, one that is
+     * still pending would close the connection of the statements that follow.
+     */
+    private static boolean call(Handler handler) throws Throwable {
+        try {
+            return handler.call();
+        }
+        finally {
+            Thread.interrupted();
         }
     }
 
@@ -214,6 +227,8 @@ public final class HandlerTransactionExecutor {
      * @throws HandlerTransactionException if the database does not answer
      */
     private boolean isCommitted(Handling handling, Throwable failure) {
+        // An interrupt may have closed the first connection, and would close this one too.
+        Thread.interrupted();
         try {
             return this.handled.contains(handling.queue(), handling.id(), handling.revision());
         }
