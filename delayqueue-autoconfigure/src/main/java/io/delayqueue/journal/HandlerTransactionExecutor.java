@@ -120,8 +120,18 @@ public final class HandlerTransactionExecutor {
         }
     }
 
-    private void requirePair(Handling handling) throws InterruptedException {
-        String reason = (handling.revision() == 0) ? null : this.status.unpaired(handling.queue(), COMPARISON_LIMIT);
+    private void requirePair(Handling handling) {
+        String reason;
+        try {
+            reason = (handling.revision() == 0) ? null : this.status.unpaired(handling.queue(), COMPARISON_LIMIT);
+        }
+        catch (InterruptedException ex) {
+            Thread.currentThread().interrupt();
+            throw new HandlerTransactionException(Reason.UNAVAILABLE,
+                    "Queue '%s' was not compared with the journal before the timeout or stop of its listener"
+                        .formatted(handling.queue()),
+                    ex);
+        }
         if (reason != null) {
             throw new HandlerTransactionException(Reason.UNAVAILABLE, reason, null);
         }
@@ -227,7 +237,8 @@ public final class HandlerTransactionExecutor {
      * @throws HandlerTransactionException if the database does not answer
      */
     private boolean isCommitted(Handling handling, Throwable failure) {
-        // An interrupt may have closed the first connection, and would close this one too.
+        // An interrupt may have closed the first connection, and would close this one
+        // too.
         Thread.interrupted();
         try {
             return this.handled.contains(handling.queue(), handling.id(), handling.revision());

@@ -99,6 +99,15 @@ class HandlerTransactionExecutorTests {
         assertThat(rows("delayqueue_handled")).isOne();
     }
 
+    /** The handler was not called, so no attempt counts. */
+    @Test
+    void anInterruptDuringTheFirstComparisonIsNoFailureOfTheMessage() {
+        Thread.currentThread().interrupt();
+
+        assertThat(reasonOf(() -> true)).isEqualTo(Reason.UNAVAILABLE);
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
     private Reason reasonOf(Handler handler) {
         return catchThrowableOfType(HandlerTransactionException.class, () -> execute(handler)).reason();
     }
