@@ -15,13 +15,12 @@ import io.delayqueue.listener.handler.HandlerOutcomeUnknownException;
 import io.delayqueue.listener.handler.HandlerTransactions;
 import io.delayqueue.listener.handler.HandlerUnavailableException;
 import io.delayqueue.store.ClaimedMessage;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.beans.BeansException;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.annotation.Propagation;
-import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.util.function.SingletonSupplier;
 
 /** Runs transactional handlers with the journal, and checks their listeners. */
@@ -52,16 +51,28 @@ final class JournalHandlerTransactions implements HandlerTransactions {
     }
 
     @Override
-    public void require(List<QueueName> queues, @Nullable Method method) {
+    public void require(Method method, Class<?> targetClass) {
+        // The proxy of a class also applies the annotation to methods that are not
+        // public.
+        AnnotationTransactionAttributeSource source = new AnnotationTransactionAttributeSource(false);
+        TransactionAttribute own = source.getTransactionAttribute(method, targetClass);
+        for (Propagation other : OTHER_TRANSACTIONS) {
+            if (own != null && own.getPropagationBehavior() == other.value()) {
+                throw new IllegalArgumentException(("transactional must be false for a method with propagation %s, as "
+                        + "its writes are not in the transaction that records that the message was handled")
+                    .formatted(other));
+            }
+        }
+    }
+
+    @Override
+    public void require(List<QueueName> queues) {
         for (QueueName queue : queues) {
             if (this.properties.journalMode(queue) != JournalMode.LEDGER) {
                 throw new IllegalArgumentException(("transactional must be false, as queue '%s' does not have "
                         + "delayqueue.journal.mode 'ledger': the journal records which messages were handled")
                     .formatted(queue));
             }
-        }
-        if (method != null) {
-            require(method);
         }
         try {
             this.handled.get().requireSuitableTransactions();
@@ -71,15 +82,6 @@ final class JournalHandlerTransactions implements HandlerTransactions {
                     "transactional must be false, or the transaction manager suitable: " + ex.getMessage(), ex);
         }
         queues.forEach(this.factory::include);
-    }
-
-    private static void require(Method method) {
-        Transactional own = AnnotatedElementUtils.findMergedAnnotation(method, Transactional.class);
-        if (own != null && OTHER_TRANSACTIONS.contains(own.propagation())) {
-            throw new IllegalArgumentException(("transactional must be false for a method with propagation %s, as its "
-                    + "writes are not in the transaction that records that the message was handled")
-                .formatted(own.propagation()));
-        }
     }
 
     @Override

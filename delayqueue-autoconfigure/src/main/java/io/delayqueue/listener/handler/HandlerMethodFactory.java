@@ -186,7 +186,10 @@ public final class HandlerMethodFactory {
             throw new IllegalArgumentException(
                     "transactional must be false for an @Async method, as the transaction ends when the call returns");
         }
-        this.transactions.require(queues, (called != null) ? called.method() : null);
+        if (called != null) {
+            this.transactions.require(called.method(), called.targetClass());
+        }
+        this.transactions.require(queues);
         return new TransactionalHandler(handler, this.transactions, handler.toString());
     }
 

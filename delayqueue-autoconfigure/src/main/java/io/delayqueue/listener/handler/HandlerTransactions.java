@@ -5,7 +5,6 @@ import java.util.List;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.store.ClaimedMessage;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Runs handlers in transactions that also record that their message was handled, so that
@@ -14,12 +13,19 @@ import org.jspecify.annotations.Nullable;
 public interface HandlerTransactions {
 
     /**
-     * Checks whether a listener can have transactions, when it is registered.
-     * @param queues its queues
-     * @param method its method; {@code null} if it calls a function
+     * Checks whether a method can be called in a transaction, when its listener is
+     * registered.
+     * @param targetClass the class of the bean behind its proxies
      * @throws IllegalArgumentException if it cannot, with the reason
      */
-    void require(List<QueueName> queues, @Nullable Method method);
+    void require(Method method, Class<?> targetClass);
+
+    /**
+     * Checks whether the messages of queues can be handled in transactions, when their
+     * listener is registered.
+     * @throws IllegalArgumentException if they cannot, with the reason
+     */
+    void require(List<QueueName> queues);
 
     /**
      * Runs a handler in a transaction, unless an earlier transaction for this message has

@@ -10,6 +10,7 @@ import io.delayqueue.autoconfigure.DelayQueueSystemBuilder;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.shop.ShopDatabase;
+import jakarta.transaction.Transactional.TxType;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -69,6 +70,8 @@ class TransactionalListenerChecksTests {
         rejects(Asynchronous.class, "ledger", "for an @Async method");
         rejects(AsynchronousClass.class, "ledger", "for an @Async method");
         rejects(OwnTransaction.class, "ledger", "for a method with propagation REQUIRES_NEW");
+        rejects(ClassWithoutTransaction.class, "ledger", "for a method with propagation NOT_SUPPORTED");
+        rejects(JakartaTransaction.class, "ledger", "for a method with propagation REQUIRES_NEW");
     }
 
     @Test
@@ -135,6 +138,28 @@ class TransactionalListenerChecksTests {
     static class OwnTransaction {
 
         @Transactional(propagation = Propagation.REQUIRES_NEW)
+        @DelayedListener(queues = "checks", transactional = true)
+        void handle(String payload) {
+        }
+
+    }
+
+    @Configuration
+    @EnableAutoConfiguration
+    @Transactional(propagation = Propagation.NOT_SUPPORTED)
+    static class ClassWithoutTransaction {
+
+        @DelayedListener(queues = "checks", transactional = true)
+        void handle(String payload) {
+        }
+
+    }
+
+    @Configuration
+    @EnableAutoConfiguration
+    static class JakartaTransaction {
+
+        @jakarta.transaction.Transactional(TxType.REQUIRES_NEW)
         @DelayedListener(queues = "checks", transactional = true)
         void handle(String payload) {
         }
