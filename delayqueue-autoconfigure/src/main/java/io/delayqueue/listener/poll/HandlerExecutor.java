@@ -47,6 +47,9 @@ public final class HandlerExecutor implements Executor {
 
     private final Executor log;
 
+    /** Starts a thread for each task. */
+    private final Executor extra;
+
     private final ConcurrentMap<HandlerTask, HandlerCall> running = new ConcurrentHashMap<>();
 
     /** Tasks of interrupted handlers whose messages are not settled yet. */
@@ -70,14 +73,15 @@ public final class HandlerExecutor implements Executor {
                 : virtual ? virtualThreads()
                         : new ThreadPoolExecutor(0, Integer.MAX_VALUE, 60, TimeUnit.SECONDS, new SynchronousQueue<>(),
                                 named(PREFIX)),
-                application != null, blocking ? newStoreThreads() : null, new LogExecutor());
+                application != null, blocking ? newStoreThreads() : null, new LogExecutor(), extraThreads());
     }
 
-    HandlerExecutor(Executor handlers, boolean shared, @Nullable Executor storeThreads, Executor log) {
+    HandlerExecutor(Executor handlers, boolean shared, @Nullable Executor storeThreads, Executor log, Executor extra) {
         this.handlers = handlers;
         this.shared = shared;
         this.storeThreads = storeThreads;
         this.log = log;
+        this.extra = extra;
     }
 
     private static Executor newStoreThreads() {
@@ -94,6 +98,11 @@ public final class HandlerExecutor implements Executor {
             Thread.currentThread().setContextClassLoader(loader);
             task.run();
         });
+    }
+
+    private static Executor extraThreads() {
+        ThreadFactory threads = named(PREFIX + "extra-");
+        return (task) -> threads.newThread(task).start();
     }
 
     private static ThreadFactory named(String prefix) {
@@ -137,6 +146,30 @@ public final class HandlerExecutor implements Executor {
     @Override
     public void execute(Runnable task) {
         this.handlers.execute(task);
+    }
+
+    /**
+     * Runs a task that may wait for the store, whatever an executor of the application
+     * throws: on an extra thread if it is rejected, as the calling thread may be that of
+     * the store's connection, which would never receive the answer. Without that thread,
+     * blocking the caller is better than losing the task and its permit.
+     */
+    void executeAnyway(Runnable task) {
+        try {
+            execute(task);
+        }
+        catch (Throwable ex) {
+            executeExtra(task);
+        }
+    }
+
+    private void executeExtra(Runnable task) {
+        try {
+            this.extra.execute(task);
+        }
+        catch (Throwable ex) {
+            task.run();
+        }
     }
 
     /**

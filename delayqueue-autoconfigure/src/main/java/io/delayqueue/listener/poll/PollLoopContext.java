@@ -58,19 +58,9 @@ public record PollLoopContext(MessageStore store, ApplicationEventPublisher even
         }
     }
 
-    /**
-     * Runs a task on a handler thread, or in the calling thread if there is none,
-     * whatever an executor of the application throws for that: blocking the caller is
-     * better than losing the task and its permit.
-     */
+    /** Runs a task on a handler thread, or on an extra one if there is none. */
     void runOnHandlerThread(Runnable task) {
-        Runnable decorated = decorator().decorate(task);
-        try {
-            this.executor.execute(decorated);
-        }
-        catch (Throwable ex) {
-            decorated.run();
-        }
+        this.executor.executeAnyway(decorator().decorate(task));
     }
 
     /** Returns the application's decorator of handlers. */

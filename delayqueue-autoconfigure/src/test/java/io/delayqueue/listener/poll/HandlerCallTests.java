@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -251,6 +254,37 @@ class HandlerCallTests {
         this.bed.settle(loop);
         assertThat(this.bed.store.calls).containsExactly("claim 1", "acknowledge [m]");
         assertThat(statistics().running()).isZero();
+    }
+
+    /** Waiting on the thread of the store's connection would stop all calls. */
+    @Test
+    void doesNotWaitForTheStoreOnTheThreadThatCompletesAFuture() {
+        CompletableFuture<String> future = new CompletableFuture<>();
+        this.bed.handler = (message, delivery) -> (continuations) -> future;
+        AtomicBoolean closed = new AtomicBoolean();
+        HandlerExecutor executor = new HandlerExecutor(false, false, (task) -> {
+            if (closed.get()) {
+                throw new IllegalStateException("closed");
+            }
+            this.bed.handlers.add(task);
+        });
+        PollLoop loop = TestBed.loop(this.bed.queue(), this.bed.with().executor(executor).build());
+        loop.runOnce();
+        this.bed.runHandlers();
+        List<String> threads = new CopyOnWriteArrayList<>();
+        this.bed.store.during("retry", () -> threads.add(Thread.currentThread().getName()));
+        CompletableFuture<Void> answer = this.bed.store.stall("retry");
+        closed.set(true);
+
+        ExecutorService connection = Executors.newSingleThreadExecutor();
+        connection.execute(() -> future.completeExceptionally(new IllegalStateException("boom")));
+        connection.execute(() -> answer.complete(null));
+        TestBed.await(() -> statistics().running() == 0);
+
+        assertThat(this.bed.store.calls).containsExactly("claim 1", "retry m in PT1S");
+        assertThat(threads).singleElement().asString().startsWith("delayqueue-handler-extra-");
+        connection.shutdown();
+        executor.close();
     }
 
     @Test

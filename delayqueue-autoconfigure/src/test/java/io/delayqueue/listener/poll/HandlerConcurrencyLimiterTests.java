@@ -344,7 +344,7 @@ class HandlerConcurrencyLimiterTests {
     @Test
     void eachMessageIsATaskOfItsOwnOnThreadsOfTheApplication() {
         HandlerConcurrencyLimiter shared = new HandlerConcurrencyLimiter(1,
-                new HandlerExecutor(this.threads::add, true, null, Runnable::run), this.clock);
+                new HandlerExecutor(this.threads::add, true, null, Runnable::run, Runnable::run), this.clock);
         shared.add(leases(3), (lease) -> {
             this.begun.add(id(lease));
             shared.finished(lease);

@@ -102,10 +102,13 @@ public final class TestBed {
     }
 
     /**
-     * Returns an executor that runs iterations in the calling thread and logs at once.
+     * Returns an executor that runs iterations in the calling thread, logs at once, and
+     * has no extra threads.
      */
     static HandlerExecutor executor(Executor handlers) {
-        return new HandlerExecutor(handlers, false, null, Runnable::run);
+        return new HandlerExecutor(handlers, false, null, Runnable::run, (task) -> {
+            throw new OutOfMemoryError("unable to create native thread");
+        });
     }
 
     public static ListenerSettings settings() {
@@ -231,7 +234,11 @@ public final class TestBed {
         }
 
         RuntimeBuilder executor(Executor handlers) {
-            this.executor = TestBed.executor(handlers);
+            return executor(TestBed.executor(handlers));
+        }
+
+        RuntimeBuilder executor(HandlerExecutor executor) {
+            this.executor = executor;
             return this;
         }
 
