@@ -102,7 +102,9 @@ public final class DelayedListenerAnnotationBeanPostProcessor
             return bean;
         }
         this.beansWithListeners.add(beanName);
-        methods.forEach((method, annotations) -> add(new Found(bean, beanName, method, List.copyOf(annotations))));
+        List<Found> listeners = new ArrayList<>();
+        methods.forEach((method, all) -> listeners.add(new Found(bean, beanName, method, List.copyOf(all))));
+        add(listeners);
         return bean;
     }
 
@@ -127,20 +129,30 @@ public final class DelayedListenerAnnotationBeanPostProcessor
                 DelayedSchedules.class);
     }
 
-    private void add(Found listener) {
-        if (this.beanFactory != null && this.beanFactory.containsBean(listener.beanName())
-                && !this.beanFactory.isSingleton(listener.beanName())) {
-            throw listener.invalid("the bean must be a singleton, or each of its instances would be one more listener",
+    /** Adds the listeners of a bean, all or none. */
+    private void add(List<Found> listeners) {
+        Found first = listeners.get(0);
+        if (this.beanFactory != null && this.beanFactory.containsBean(first.beanName())
+                && !this.beanFactory.isSingleton(first.beanName())) {
+            throw first.invalid("the bean must be a singleton, or each of its instances would be one more listener",
                     null);
         }
         // Beans may be created while the last ones are registered.
         synchronized (this.found) {
             if (!this.complete) {
-                this.found.add(listener);
+                this.found.addAll(listeners);
                 return;
             }
         }
-        register(listener);
+        List<Runnable> removals = new ArrayList<>();
+        try {
+            listeners.forEach((listener) -> register(listener, removals));
+        }
+        catch (RuntimeException | Error ex) {
+            // The bean is not created, and the next attempt creates another one.
+            removals.forEach(Runnable::run);
+            throw ex;
+        }
     }
 
     @Override
@@ -151,7 +163,8 @@ public final class DelayedListenerAnnotationBeanPostProcessor
             this.found.clear();
             this.complete = true;
         }
-        all.forEach(this::register);
+        List<Runnable> removals = new ArrayList<>();
+        all.forEach((listener) -> register(listener, removals));
         if (this.beanFactory instanceof ConfigurableListableBeanFactory beans) {
             beans.getBeanProvider(DelayedListenerConfigurer.class)
                 .orderedStream()
@@ -162,7 +175,11 @@ public final class DelayedListenerAnnotationBeanPostProcessor
         }
     }
 
-    private void register(Found listener) {
+    /**
+     * Registers the listeners of a method.
+     * @param removals receives an action for each listener that removes it again
+     */
+    private void register(Found listener, List<Runnable> removals) {
         ConfigurableBeanFactory factory = (this.beanFactory instanceof ConfigurableBeanFactory configurable)
                 ? configurable : null;
         try {
@@ -173,7 +190,9 @@ public final class DelayedListenerAnnotationBeanPostProcessor
                 String system = annotation.system();
                 DelayedListenerRegistry registry = (system != null) ? this.systems.apply(system)
                         : this.registry.getObject();
-                register(registry, listener, handler(registry.handlers(), listener, annotation, factory), annotation);
+                String id = register(registry, listener, handler(registry.handlers(), listener, annotation, factory),
+                        annotation);
+                removals.add(() -> registry.unregister(id));
             }
             for (DelayedSchedule declared : schedules(listener.method())) {
                 try {
@@ -213,7 +232,8 @@ public final class DelayedListenerAnnotationBeanPostProcessor
                 : handlers.create(listener.bean(), listener.method(), factory);
     }
 
-    private static void register(DelayedListenerRegistry registry, Found listener, HandlerMethodAdapter handler,
+    /** Registers a listener, and returns its id. */
+    private static String register(DelayedListenerRegistry registry, Found listener, HandlerMethodAdapter handler,
             ListenerAttributes annotation) {
         String given = annotation.id();
         String base = (given != null) ? given : listener.beanName() + "." + listener.method().getName();
@@ -227,6 +247,7 @@ public final class DelayedListenerAnnotationBeanPostProcessor
             }
             definition = definition.withId(base + "#" + i);
         }
+        return definition.id();
     }
 
     /** Holds an annotated method with its annotations. */

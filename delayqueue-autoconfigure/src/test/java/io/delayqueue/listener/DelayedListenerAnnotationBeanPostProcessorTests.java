@@ -227,6 +227,17 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
         assertThat(registry.listener("lazy.handle")).isPresent();
     }
 
+    /** The next attempt to create the bean would register them again. */
+    @Test
+    void aLazyBeanWithAnInvalidListenerLeavesNoValidOnes() {
+        this.context.registerBean("lazy", HalfValid.class, (definition) -> definition.setLazyInit(true));
+        DelayedListenerRegistry registry = start();
+
+        Exception failure = catchThrowableOfType(Exception.class, () -> this.context.getBean("lazy"));
+        assertThat(findCause(failure).problem()).startsWith("concurrency must be");
+        assertThat(registry.listeners()).isEmpty();
+    }
+
     private static InvalidListenerException findCause(Throwable thrown) {
         Throwable cause = thrown;
         while (cause != null && !(cause instanceof InvalidListenerException)) {
@@ -251,6 +262,24 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
     static class Plain {
 
         @DelayedListener("orders")
+        void handle(String text) {
+        }
+
+    }
+
+    static class Invalid {
+
+        @DelayedListener(queues = "orders", concurrency = "0")
+        void invalid(String text) {
+        }
+
+    }
+
+    /** Its own method is found before those of its superclass. */
+    static class HalfValid extends Invalid {
+
+        @DelayedListener("orders")
+        @DelayedListener("payments")
         void handle(String text) {
         }
 
