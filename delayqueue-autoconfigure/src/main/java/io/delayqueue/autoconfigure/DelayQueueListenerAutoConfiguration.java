@@ -30,6 +30,7 @@ import io.delayqueue.store.routing.UnconsumedQueueCheck;
 
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -79,9 +80,10 @@ public final class DelayQueueListenerAutoConfiguration {
     @Bean
     @ConditionalOnMissingBean
     HandlerMethodFactory delayQueueHandlerMethodFactory(EnvelopeCodec codec, ObjectProvider<Validator> validator,
-            ObjectProvider<MessageObservations> observations, ObjectProvider<HandlerTransactions> transactions) {
+            ObjectProvider<MessageObservations> observations, ObjectProvider<HandlerTransactions> transactions,
+            ConfigurableBeanFactory beans) {
         return new HandlerMethodFactory(codec, validator.getIfUnique(),
-                observations.getIfAvailable(() -> MessageObservations.NONE), transactions.getIfUnique());
+                observations.getIfAvailable(() -> MessageObservations.NONE), transactions.getIfUnique(), beans);
     }
 
     @Bean

@@ -235,7 +235,7 @@ class DelayedListenerEndpointTests {
 
     @Test
     void anEndpointMayCallAMethodWithAllItsParameters() {
-        this.application.withBean(Methods.class).run((context) -> {
+        this.application.withBean(Methods.class).withPropertyValues("from=none").run((context) -> {
             Methods bean = context.getBean(Methods.class);
             Method method = ReflectionUtils.findMethod(Methods.class, "handle", Order.class, String.class,
                     Delivery.class);
@@ -382,8 +382,8 @@ class DelayedListenerEndpointTests {
 
         final BlockingQueue<String> handled = new LinkedBlockingQueue<>();
 
-        void handle(Order order, @Header(name = "tenant", defaultValue = "none") String tenant, Delivery delivery) {
-            this.handled.add("%d %s %s".formatted(order.number(), tenant, delivery.id()));
+        void handle(Order order, @Header(name = "from", defaultValue = "${from}") String from, Delivery delivery) {
+            this.handled.add("%d %s %s".formatted(order.number(), from, delivery.id()));
         }
 
     }

@@ -56,11 +56,13 @@ public final class HandlerMethodFactory {
 
     private final @Nullable HandlerTransactions transactions;
 
+    private final @Nullable ConfigurableBeanFactory beanFactory;
+
     private final HandlerDecorator decorator;
 
-    /** Creates a factory without transactions. */
+    /** Creates a factory without transactions, and without a bean factory. */
     public HandlerMethodFactory(EnvelopeCodec codec, @Nullable Validator validator, MessageObservations observations) {
-        this(codec, validator, observations, null);
+        this(codec, validator, observations, null, null);
     }
 
     /**
@@ -70,36 +72,44 @@ public final class HandlerMethodFactory {
      * {@code null} to check none
      * @param observations observes handlers
      * @param transactions runs transactional handlers; {@code null} if there can be none
+     * @param beanFactory resolves default values of headers; {@code null} to leave them
      */
     public HandlerMethodFactory(EnvelopeCodec codec, @Nullable Validator validator, MessageObservations observations,
-            @Nullable HandlerTransactions transactions) {
-        this(codec, validator, observations, transactions, HandlerDecorator.NONE);
-    }
-
-    private HandlerMethodFactory(EnvelopeCodec codec, @Nullable Validator validator, MessageObservations observations,
-            @Nullable HandlerTransactions transactions, HandlerDecorator decorator) {
-        this.decorator = decorator;
+            @Nullable HandlerTransactions transactions, @Nullable ConfigurableBeanFactory beanFactory) {
+        this.decorator = HandlerDecorator.NONE;
+        this.beanFactory = beanFactory;
         this.transactions = transactions;
         this.observations = observations;
         this.codec = codec;
         this.validator = validator;
     }
 
+    private HandlerMethodFactory(HandlerMethodFactory other, @Nullable HandlerTransactions transactions,
+            HandlerDecorator decorator) {
+        this.decorator = decorator;
+        this.beanFactory = other.beanFactory;
+        this.transactions = transactions;
+        this.observations = other.observations;
+        this.codec = other.codec;
+        this.validator = other.validator;
+    }
+
     /** Returns a factory that also decorates handlers. */
     public HandlerMethodFactory decoratedBy(HandlerDecorator decorator) {
-        return new HandlerMethodFactory(this.codec, this.validator, this.observations, this.transactions, decorator);
+        return new HandlerMethodFactory(this, this.transactions, decorator);
     }
 
     /** Returns a factory for another system, whose queues have no journal. */
     public HandlerMethodFactory withoutTransactions() {
-        return new HandlerMethodFactory(this.codec, this.validator, this.observations, null, this.decorator);
+        return new HandlerMethodFactory(this, null, this.decorator);
     }
 
     /**
      * Creates a handler that calls a method.
      * @param bean may be a proxy
      * @param method the method as the class declares it
-     * @param beanFactory resolves default values of headers
+     * @param beanFactory resolves default values of headers; {@code null} for that of
+     * this factory
      * @throws IllegalArgumentException if the method cannot be a handler
      */
     public HandlerMethodAdapter create(Object bean, Method method, @Nullable ConfigurableBeanFactory beanFactory) {
@@ -107,7 +117,8 @@ public final class HandlerMethodFactory {
         HandlerSignature signature = HandlerSignature.of(method, called.targetClass());
         warnOfMissingValidator(method, signature.validated());
         HandlerMethodArgumentResolverComposite resolvers = new HandlerMethodArgumentResolverComposite();
-        resolvers.addResolvers(List.of(new HeaderArgumentResolver(this.conversionService, beanFactory),
+        ConfigurableBeanFactory resolving = (beanFactory != null) ? beanFactory : this.beanFactory;
+        resolvers.addResolvers(List.of(new HeaderArgumentResolver(this.conversionService, resolving),
                 new HeadersMethodArgumentResolver(), new MessageMethodArgumentResolver(new NoConversion()),
                 new DeliveryArgumentResolver(), new OccurrenceArgumentResolver(), new ContinuationArgumentResolver(),
                 new PayloadArgumentResolver(this.validator)));
