@@ -33,6 +33,9 @@ public interface ListenerContainer {
     /**
      * Starts claiming. Does nothing if it has started. While the application itself is
      * stopped, only records that the listener must start with it.
+     * <p>
+     * Handlers that still run after a {@link #stop()} do not count towards the
+     * concurrency: until they end, more may run.
      */
     void start();
 
