@@ -164,7 +164,7 @@ public final class DelayedListenerAnnotationBeanPostProcessor
             this.complete = true;
         }
         List<Runnable> removals = new ArrayList<>();
-        all.forEach((listener) -> register(listener, removals));
+        all.forEach((listener) -> register(exposed(listener), removals));
         if (this.beanFactory instanceof ConfigurableListableBeanFactory beans) {
             beans.getBeanProvider(DelayedListenerConfigurer.class)
                 .orderedStream()
@@ -173,6 +173,27 @@ public final class DelayedListenerAnnotationBeanPostProcessor
                     this.beansWithListeners::contains)
                 .check();
         }
+    }
+
+    /**
+     * Returns the listener of the proxy if its bean has one that was created early. In a
+     * cycle of beans, the others receive that proxy, and this object the bean itself.
+     */
+    private Found exposed(Found listener) {
+        String name = listener.beanName();
+        Object exposed = null;
+        if (this.beanFactory instanceof ConfigurableBeanFactory beans && beans.containsSingleton(name)) {
+            exposed = beans.getSingleton(name);
+        }
+        // A factory bean has the name of its product.
+        Object target = exposed;
+        while (target != null && target != listener.bean()) {
+            target = AopProxyUtils.getSingletonTarget(target);
+        }
+        if (exposed == null || target == null) {
+            return listener;
+        }
+        return new Found(exposed, name, listener.method(), listener.annotations());
     }
 
     /**

@@ -29,6 +29,8 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.framework.autoproxy.BeanNameAutoProxyCreator;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.beans.factory.support.AbstractBeanDefinition;
 import org.springframework.beans.factory.support.BeanDefinitionBuilder;
@@ -179,6 +181,26 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
         assertThat(WithInterface.seen.get()).isEqualTo("text for m");
     }
 
+    /** In a cycle, the proxy is created before the bean is complete. */
+    @Test
+    void callsBeansOfACycleThroughTheirProxies() throws Throwable {
+        this.context.registerBean("advice", MethodInterceptor.class, () -> (invocation) -> {
+            this.constructed.add("advised " + invocation.getMethod().getName());
+            return invocation.proceed();
+        });
+        this.context.registerBean(BeanNameAutoProxyCreator.class, () -> {
+            BeanNameAutoProxyCreator creator = new BeanNameAutoProxyCreator();
+            creator.setBeanNames("circular");
+            creator.setInterceptorNames("advice");
+            creator.setProxyTargetClass(true);
+            return creator;
+        });
+        DelayedListenerRegistry registry = start(Circular.class, Partner.class);
+        call(registry, "circular.handle");
+
+        assertThat(this.constructed).contains("advised handle");
+    }
+
     @Test
     void refusesAMethodThatItsProxyDoesNotHave() {
         proxies(false);
@@ -264,6 +286,24 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
         @DelayedListener("orders")
         void handle(String text) {
         }
+
+    }
+
+    static class Circular {
+
+        @Autowired
+        Partner partner;
+
+        @DelayedListener("orders")
+        void handle(String text) {
+        }
+
+    }
+
+    static class Partner {
+
+        @Autowired
+        Circular circular;
 
     }
 
