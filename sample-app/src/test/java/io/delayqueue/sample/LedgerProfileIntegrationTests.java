@@ -74,8 +74,10 @@ class LedgerProfileIntegrationTests {
     /** P1: no send is lost when Redis loses everything, without any intervention. */
     @Test
     void messagesOfAnOrderAreHandledAlthoughRedisHasLostThem() {
+        pauseOrders();
         String id = place().id();
         await().until(() -> waits(id));
+        resumeOrders();
 
         this.redis.opsForValue().set("another key", "is not restored");
         loseRedis();
@@ -95,11 +97,13 @@ class LedgerProfileIntegrationTests {
     /** P6: a restore brings nothing back that was cancelled. */
     @Test
     void orderThatIsPaidAfterTheLossIsNotCancelled() {
+        pauseOrders();
         String paid = place().id();
         await().until(() -> waits(paid));
 
         loseRedis();
         Payment payment = this.service.pay(paid);
+        resumeOrders();
         String later = place().id();
 
         await().until(() -> kinds(later).contains(Kind.CANCELLED));
@@ -128,6 +132,17 @@ class LedgerProfileIntegrationTests {
 
     private static ConditionFactory await() {
         return Awaitility.await().atMost(Duration.ofSeconds(60));
+    }
+
+    /** Pauses the queues of open orders, so that a stall of the machine ends none. */
+    private void pauseOrders() {
+        this.delayQueue.pause(Queues.ORDER_REMINDER);
+        this.delayQueue.pause(Queues.ORDER_TIMEOUT);
+    }
+
+    private void resumeOrders() {
+        this.delayQueue.resume(Queues.ORDER_REMINDER);
+        this.delayQueue.resume(Queues.ORDER_TIMEOUT);
     }
 
     private OrderView place() {

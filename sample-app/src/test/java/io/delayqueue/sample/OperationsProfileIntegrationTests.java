@@ -7,15 +7,18 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
 
+import io.delayqueue.DelayQueueOperations;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.test.context.SpringBootTest.WebEnvironment;
 import org.springframework.boot.test.web.server.LocalServerPort;
@@ -57,13 +60,23 @@ class OperationsProfileIntegrationTests {
     @LocalServerPort
     private int port;
 
+    @Autowired
+    private DelayQueueOperations delayQueue;
+
+    @AfterEach
+    void resumeOrders() {
+        this.delayQueue.resume(Queues.ORDER_TIMEOUT);
+    }
+
     @Test
     void messageOfAnOrderIsSeenWhileItWaitsAndGoneWhenItHasFired() {
+        this.delayQueue.pause(Queues.ORDER_TIMEOUT);
         String id = place("none");
         String message = API + "/queues/order-timeout/messages/by-id?id=" + id;
 
         JsonNode masked = json(get(VIEWER, message));
         JsonNode open = json(get(OPERATOR, message));
+        this.delayQueue.resume(Queues.ORDER_TIMEOUT);
 
         assertThat(masked.get("state").asString()).isEqualTo("SCHEDULED");
         assertThat(masked.has("payload")).isFalse();
@@ -133,8 +146,10 @@ class OperationsProfileIntegrationTests {
 
     @Test
     void deadLetterIsRedrivenOverHttpAndTheAuditNamesThePrincipal() {
+        this.delayQueue.pause(Queues.ORDER_TIMEOUT);
         String id = place("poison-receipt");
         post(NOBODY, "/orders/" + id + "/pay", Map.of());
+        this.delayQueue.resume(Queues.ORDER_TIMEOUT);
         String deadLetters = API + "/queues/receipt/dead-letters";
         await().until(() -> json(get(VIEWER, deadLetters)).get("deadLetters").size() == 1);
         JsonNode deadLetter = json(get(VIEWER, deadLetters)).get("deadLetters").get(0);

@@ -76,6 +76,7 @@ class SampleApplicationIntegrationTests {
             })
             .build();
         this.mailServer.setRepaired(false);
+        resumeOrders();
     }
 
     /** The classes of a profile are on the class path of every other one too. */
@@ -97,14 +98,13 @@ class SampleApplicationIntegrationTests {
 
     @Test
     void paidOrderIsNotCancelled() {
-        OrderView paid = place("Tea", "none");
-        Payment payment = pay(paid.id()).getBody();
+        Payment payment = placeAndPay("Tea", "none");
+        OrderView paid = payment.order();
         OrderView later = place("Coffee", "none");
 
         await().until(() -> state(later.id()) == Order.State.CANCELLED);
 
-        assertThat(payment).isNotNull();
-        assertThat(payment.order().state()).isEqualTo(Order.State.PAID);
+        assertThat(paid.state()).isEqualTo(Order.State.PAID);
         assertThat(payment.timeout()).isEqualTo(CancelResult.CANCELLED);
         assertThat(payment.reminder()).isEqualTo(CancelResult.CANCELLED);
         assertThat(state(paid.id())).isEqualTo(Order.State.PAID);
@@ -113,9 +113,8 @@ class SampleApplicationIntegrationTests {
 
     @Test
     void orderIsPaidOnlyOnceAndNotAfterItsTimeout() {
-        OrderView paid = place("Milk", "none");
+        OrderView paid = placeAndPay("Milk", "none").order();
         OrderView cancelled = place("Honey", "none");
-        pay(paid.id());
         await().until(() -> state(cancelled.id()) == Order.State.CANCELLED);
 
         assertThat(problem("/orders/%s/pay".formatted(paid.id())).getDetail()).isEqualTo("Too late: order '%s' is PAID",
@@ -129,12 +128,15 @@ class SampleApplicationIntegrationTests {
 
     @Test
     void extendedOrderOutlivesOneThatWasPlacedLater() {
+        this.delayQueue.pause(Queues.ORDER_TIMEOUT);
         OrderView extended = place("Sugar", "none");
         OrderView later = place("Salt", "none");
+        await().until(() -> kinds(later.id()).contains(Kind.REMINDED));
         ResponseEntity<OrderView> answer = this.http.post()
             .uri("/orders/{id}/extend", extended.id())
             .retrieve()
             .toEntity(OrderView.class);
+        resumeOrders();
 
         await().until(() -> state(extended.id()) == Order.State.CANCELLED);
 
@@ -145,8 +147,7 @@ class SampleApplicationIntegrationTests {
 
     @Test
     void failingReceiptIsRetriedAndSent() {
-        OrderView order = place("Biscuits", "flaky-receipt");
-        pay(order.id());
+        OrderView order = placeAndPay("Biscuits", "flaky-receipt").order();
 
         await().until(() -> kinds(order.id()).contains(Kind.RECEIPT_SENT));
 
@@ -156,8 +157,7 @@ class SampleApplicationIntegrationTests {
 
     @Test
     void poisonReceiptIsDeadLetteredAndSentWhenRedrivenAfterTheFix() {
-        OrderView order = place("Poison", "poison-receipt");
-        pay(order.id());
+        OrderView order = placeAndPay("Poison", "poison-receipt").order();
         await().until(() -> kinds(order.id()).contains(Kind.DEAD));
         DeadLetterView deadLetter = deadLetters().stream()
             .filter((candidate) -> candidate.orderId().equals(order.id()))
@@ -184,8 +184,7 @@ class SampleApplicationIntegrationTests {
 
     @Test
     void deadLetterCanBeDeleted() {
-        OrderView order = place("Arsenic", "poison-receipt");
-        pay(order.id());
+        OrderView order = placeAndPay("Arsenic", "poison-receipt").order();
         await().until(() -> deadLetters().stream().anyMatch((deadLetter) -> deadLetter.orderId().equals(order.id())));
         String id = deadLetters().stream()
             .filter((deadLetter) -> deadLetter.orderId().equals(order.id()))
@@ -200,8 +199,7 @@ class SampleApplicationIntegrationTests {
 
     @Test
     void queuesAreEmptyOnceAllOrdersAreDone() {
-        OrderView order = place("Last", "none");
-        pay(order.id());
+        placeAndPay("Last", "none");
 
         await().untilAsserted(() -> assertThat(Queues.ALL.stream().map(this.delayQueue::statistics))
             .allSatisfy((queue) -> assertThat(queue)
@@ -278,6 +276,25 @@ class SampleApplicationIntegrationTests {
 
     private static ConditionFactory await() {
         return Awaitility.await().atMost(Duration.ofSeconds(60));
+    }
+
+    /** Pauses the queues of open orders, so that a stall of the machine ends none. */
+    private void pauseOrders() {
+        this.delayQueue.pause(Queues.ORDER_REMINDER);
+        this.delayQueue.pause(Queues.ORDER_TIMEOUT);
+    }
+
+    private void resumeOrders() {
+        this.delayQueue.resume(Queues.ORDER_REMINDER);
+        this.delayQueue.resume(Queues.ORDER_TIMEOUT);
+    }
+
+    private Payment placeAndPay(String item, String simulate) {
+        pauseOrders();
+        Payment payment = pay(place(item, simulate).id()).getBody();
+        resumeOrders();
+        assertThat(payment).isNotNull();
+        return payment;
     }
 
     private OrderView place(String item, String simulate) {
