@@ -6,7 +6,9 @@ import java.util.Arrays;
 import java.util.List;
 
 import io.delayqueue.DeadLetter;
+import io.delayqueue.MessageState;
 import io.delayqueue.SendResult;
+import io.delayqueue.StoredMessage;
 import io.delayqueue.fixtures.application.Application;
 import io.delayqueue.fixtures.application.Applications;
 import io.delayqueue.fixtures.application.ChildApplication;
@@ -115,8 +117,11 @@ class CrashIntegrationTests {
         return ChildJvm.start(List.of(), all);
     }
 
-    private static Instant leasedUntil(Application application, SendResult sent) {
-        return application.queue().find("orders", sent.id()).orElseThrow().leasedUntil();
+    /** Returns the end of a lease, or the time of Redis if it is over already. */
+    private Instant leasedUntil(Application application, SendResult sent) {
+        StoredMessage message = application.queue().find("orders", sent.id()).orElseThrow();
+        return (message.state() == MessageState.LEASED) ? message.leasedUntil()
+                : Applications.timeOf(this.redis.commands());
     }
 
 }
