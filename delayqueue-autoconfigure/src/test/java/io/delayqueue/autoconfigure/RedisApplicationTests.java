@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedListener;
+import io.delayqueue.fixtures.LogCount;
 import io.delayqueue.fixtures.application.EachClient;
 import io.delayqueue.fixtures.application.ResourceLeaks;
 import io.delayqueue.fixtures.application.StartupFailures;
@@ -73,8 +74,8 @@ class RedisApplicationTests {
                     .isEqualTo("hello");
             });
         // The servers of the tests keep nothing on disk, of which the start warns.
-        assertThat(output.getAll().lines().filter((line) -> !line.contains("Nothing is kept on disk")))
-            .noneMatch((line) -> line.contains("WARN") || line.contains("ERROR"));
+        assertThat(LogCount.lines(output, "WARN")).allMatch((line) -> line.contains("Nothing is kept on disk"));
+        assertThat(LogCount.lines(output, "ERROR")).isEmpty();
     }
 
     @Test

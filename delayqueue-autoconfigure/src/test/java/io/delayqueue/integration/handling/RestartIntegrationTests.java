@@ -94,11 +94,7 @@ class RestartIntegrationTests {
      * Returns the warnings but those about this Redis, and about a machine that stalls.
      */
     private static List<String> warnings(CapturedOutput output) {
-        return output.getAll()
-            .lines()
-            .filter((line) -> line.contains(" WARN "))
-            .filter((line) -> !line.contains("kept on disk") && !line.contains(" to answer "))
-            .toList();
+        return LogCount.lines(output, " WARN ").stream().filter((line) -> !line.contains("kept on disk")).toList();
     }
 
     /** Messages come due all the while, some in the hands of handlers at each stop. */

@@ -168,10 +168,10 @@ class FullRedisIntegrationTests {
             worker.queue().send(message(1).build());
             fill(redis);
             long claims = evaluations(redis);
-            long warnings = LogCount.of(output, "WARN");
+            List<String> warnings = LogCount.lines(output, "WARN");
 
             Applications.await(() -> assertThat(evaluations(redis)).isGreaterThan(claims + 10));
-            assertThat(LogCount.of(output, "WARN")).isEqualTo(warnings);
+            assertThat(LogCount.lines(output, "WARN")).isEqualTo(warnings);
             worker.queue().resume("orders");
 
             assertThat(worker.handler().next().number()).isEqualTo(1);

@@ -70,11 +70,10 @@ class RedisFailureTests {
     void isLoggedOnceAndPasses(Trouble trouble, @TempDir Path data, CapturedOutput output) throws Exception {
         this.redis = RedisServer.start(RedisBinary.preferred(), "dir " + data);
         Application worker = this.applications.withHandler(this.redis, "delayqueue.safety-poll=200ms",
-                "delayqueue.command-timeout=2s");
-        DelayQueueOperations queue = this.applications.withoutHandler(this.redis, "delayqueue.command-timeout=1s")
-            .queue();
+                trouble.timeout("2s"));
+        DelayQueueOperations queue = this.applications.withoutHandler(this.redis, trouble.timeout("1s")).queue();
         for (String id : List.of("cancelled", "rescheduled", "found")) {
-            // The time limit is short, so a stall of the machine may fail a call.
+            // The time limit may be short, so that a stall of the machine fails a call.
             Applications.await(() -> queue.send(message(id).build()));
         }
         Applications.await(() -> queue.send("orders", new Order(1), Duration.ZERO));
@@ -220,7 +219,7 @@ class RedisFailureTests {
             @Override
             Runnable befall(RedisServer redis, Path data) throws Exception {
                 RedisCommands<String, String> commands = redis.commands();
-                for (int i = 0; i < 100; i++) {
+                for (int i = 0; i < 300; i++) {
                     commands.set("filler:" + i, "x".repeat(200_000));
                 }
                 // It answers after each two megabytes.
@@ -233,6 +232,8 @@ class RedisFailureTests {
                             new CommandArgs<>(StringCodec.UTF8).add("RELOAD"));
                 Applications.awaitTrue("it loads", () -> isRefused(redis, "LOADING"));
                 return () -> {
+                    // Redis reads this before each key that it loads.
+                    commands.configSet("key-load-delay", "0");
                     Applications.awaitTrue("it has loaded", () -> !isRefused(redis, "LOADING"));
                     other.shutdown();
                 };
@@ -269,6 +270,11 @@ class RedisFailureTests {
             this.change = (reach != Reach.SENDS) ? told : "";
             this.receive = this.change;
             this.find = (reach == Reach.ALL) ? told : "";
+        }
+
+        /** Returns a short time limit only if Redis gives no answer. */
+        String timeout(String unanswered) {
+            return "delayqueue.command-timeout=" + ((this == TOO_MANY_CLIENTS) ? unanswered : "30s");
         }
 
         /**
