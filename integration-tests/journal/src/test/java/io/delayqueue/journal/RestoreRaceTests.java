@@ -83,7 +83,7 @@ class RestoreRaceTests {
         status.pairs().stop();
         StoreComponents components = this.context.getBean(StoreComponents.class);
         JournalTable table = new JournalTable(this.context.getBean(JournalDatabase.class), Duration.ofSeconds(20));
-        OfferSender offers = new OfferSender(components, (name) -> JournalMode.LEDGER, Duration.ofSeconds(5));
+        OfferSender offers = new OfferSender(components, (name) -> JournalMode.LEDGER, Duration.ofMinutes(1));
         this.restorer = new JournalRestorer(table, offers, new LedgerLookup(components, offers), status,
                 (name) -> JournalMode.LEDGER);
         this.queue.send(QUEUE, "1", "old", LATER);

@@ -140,11 +140,13 @@ class JournalStatusTests {
         int port = URI.create(url.substring("jdbc:".length())).getPort();
         try (TcpProxy proxy = TcpProxy.to(port)) {
             start(url.replace(":" + port, ":" + proxy.port()), "10s");
+            this.queue.pause(ORDERS);
             for (int i = 0; i < 20; i++) {
-                this.queue.send(ORDERS, "order-" + i, "order", Duration.ofSeconds(5));
+                this.queue.send(ORDERS, "order-" + i, "order", Duration.ZERO);
             }
             proxy.refuse();
             assertThat(this.status.backlog()).isLessThan(20);
+            this.queue.resume(ORDERS);
 
             await().atMost(Duration.ofMinutes(1))
                 .untilAsserted(() -> assertThat(this.status.backlog()).isGreaterThanOrEqualTo(20));

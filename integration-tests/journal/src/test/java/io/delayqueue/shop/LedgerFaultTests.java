@@ -130,8 +130,9 @@ class LedgerFaultTests {
             this.shop = ShopApplication.start(redis, url.replace(":" + address.getPort(), ":" + proxy.port()),
                     "spring.datasource.hikari.connection-timeout=500",
                     "spring.datasource.hikari.validation-timeout=250");
+            this.shop.queue().pause(ORDERS);
             List<DelayedMessage> batch = IntStream.range(0, 50)
-                .mapToObj((i) -> DelayedMessage.builder(ORDERS, "order " + i).delay(Duration.ofSeconds(5)).build())
+                .mapToObj((i) -> DelayedMessage.builder(ORDERS, "order " + i).build())
                 .toList();
             this.shop.queue().sendAll(batch);
             await().untilAsserted(() -> assertThat(calls()).isGreaterThan(2));
@@ -140,6 +141,7 @@ class LedgerFaultTests {
 
             assertThatThrownBy(() -> this.shop.queue().send(ORDERS, "alone")).isInstanceOf(DataAccessException.class);
             assertThatThrownBy(() -> this.shop.queue().cancel(ORDERS, "1")).isInstanceOf(DataAccessException.class);
+            this.shop.queue().resume(ORDERS);
             await().untilAsserted(() -> assertThat(this.shop.shop().handled).hasSize(50));
             await().untilAsserted(() -> assertThat(redis.commands().zcard(STEM + "changes")).isEqualTo(50));
 

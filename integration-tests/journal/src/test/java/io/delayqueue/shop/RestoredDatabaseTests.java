@@ -142,11 +142,13 @@ class RestoredDatabaseTests {
     private String backUp(ShopDatabase database) {
         String url = database.url();
         this.shop = ShopApplication.start(this.redis, url);
-        this.shop.queue().send(ORDERS, "1", "handled since", Duration.ofSeconds(5));
+        this.shop.queue().pause(ORDERS);
+        this.shop.queue().send(ORDERS, "1", "handled since", Duration.ZERO);
         await().untilAsserted(() -> assertThat(this.shop.accepted()).isOne());
         this.shop.close();
         String backup = database.copy(url);
         this.shop = ShopApplication.start(this.redis, url);
+        this.shop.queue().resume(ORDERS);
         await().untilAsserted(() -> assertThat(this.shop.shop().handled).containsExactly("handled since"));
         await().untilAsserted(() -> assertThat(this.shop.rows()).isZero());
         this.shop.queue().send(ORDERS, "later", "later", LATER);
