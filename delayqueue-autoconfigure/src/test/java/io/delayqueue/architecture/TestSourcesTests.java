@@ -24,6 +24,8 @@ class TestSourcesTests {
     private static final Pattern SHORT_WAIT = Pattern.compile("[.](get|await|poll|tryAcquire)\\(([1-9]|[12]\\d), "
             + "(TimeUnit[.])?SECONDS\\)|\\batMost\\(Duration[.]ofSeconds\\(([1-9]|[12]\\d)\\)\\)");
 
+    private static final Pattern UNLIMITED_WAIT = Pattern.compile("Awaitility[.]await(?!\\(\\)\\s*[.]atMost\\()");
+
     private static final Pattern MODULE = Pattern.compile("<module>(.+)</module>");
 
     private static final String REASON = "// Real time: ";
@@ -38,6 +40,24 @@ class TestSourcesTests {
     void everyShortLimitGivesItsReason() throws IOException {
         assertThat(unexplained(SHORT_WAIT)).as("limits of less than half a minute without '%s...' before them", REASON)
             .isEmpty();
+    }
+
+    /** The fixtures, which other modules have, replace the limit of ten seconds. */
+    @Test
+    void everyWaitInAModuleWithoutTheFixturesHasALimit() throws IOException {
+        List<Path> files = new ArrayList<>();
+        for (Path module : modules()) {
+            if (!Files.readString(module.resolve("pom.xml")).contains("test-jar")) {
+                files.addAll(files(module.resolve("src/test"), ".java", ".kt"));
+            }
+        }
+        List<Path> unlimited = new ArrayList<>();
+        for (Path file : files) {
+            if (UNLIMITED_WAIT.matcher(Files.readString(file)).find()) {
+                unlimited.add(file);
+            }
+        }
+        assertThat(unlimited).as("files that do not use Awaitility.await().atMost(...)").isEmpty();
     }
 
     private static List<String> unexplained(Pattern searched) throws IOException {
@@ -86,13 +106,20 @@ class TestSourcesTests {
             }
         }
         List<Path> sources = new ArrayList<>();
-        for (Path root : roots.stream().filter(Files::isDirectory).toList()) {
-            try (Stream<Path> files = Files.walk(root)) {
-                files.filter((file) -> file.toString().endsWith(".java") && !file.endsWith("TestSourcesTests.java"))
-                    .forEach(sources::add);
-            }
+        for (Path root : roots) {
+            sources.addAll(files(root, ".java"));
         }
+        sources.removeIf((file) -> file.endsWith("TestSourcesTests.java"));
         return sources;
+    }
+
+    private static List<Path> files(Path folder, String... ends) throws IOException {
+        if (!Files.isDirectory(folder)) {
+            return List.of();
+        }
+        try (Stream<Path> files = Files.walk(folder)) {
+            return files.filter((file) -> Stream.of(ends).anyMatch(file.toString()::endsWith)).toList();
+        }
     }
 
     private static List<Path> modules() throws IOException {

@@ -6,6 +6,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -14,6 +15,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.delayqueue.AfterCommitSendFailedEvent;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -25,7 +27,6 @@ import org.springframework.context.support.GenericApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 /**
  * Checks the statement of docs/configuration.md that sends after a commit hold the JDBC
@@ -54,7 +55,7 @@ class AfterCommitConnectionTests {
         this.redis.call("CLIENT PAUSE 600000 WRITE");
 
         CompletableFuture<SendResult> hired = CompletableFuture.supplyAsync(this::hire);
-        await().until(this::hasCommitted);
+        Awaitility.await().atMost(Duration.ofMinutes(1)).until(this::hasCommitted);
         assertThatThrownBy(this.pool::getConnection).isInstanceOf(SQLTransientConnectionException.class);
         assertThat(hired).isNotDone();
 

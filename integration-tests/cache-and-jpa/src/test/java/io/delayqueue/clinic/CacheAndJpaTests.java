@@ -1,8 +1,10 @@
 package io.delayqueue.clinic;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -21,7 +23,6 @@ import org.springframework.data.redis.cache.RedisCacheManager;
 import org.springframework.data.redis.connection.RedisConnectionFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 /**
  * Checks the effects of the starter on an application that has a cache and repositories.
@@ -100,7 +101,9 @@ class CacheAndJpaTests {
 
             // Read past the cache: a read between the eviction and the commit would cache
             // the empty list again.
-            await().untilAsserted(() -> assertThat(vets.countByName("Dr. Helen")).isOne());
+            Awaitility.await()
+                .atMost(Duration.ofMinutes(1))
+                .untilAsserted(() -> assertThat(vets.countByName("Dr. Helen")).isOne());
         }
     }
 

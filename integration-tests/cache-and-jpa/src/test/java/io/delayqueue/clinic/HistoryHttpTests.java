@@ -15,6 +15,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import io.delayqueue.DelayedListener;
 import io.delayqueue.admin.AuditedOperationEvent;
 import io.delayqueue.template.DelayQueueTemplate;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -31,7 +32,6 @@ import org.springframework.context.PayloadApplicationEvent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
-import static org.awaitility.Awaitility.await;
 
 /** Tests the routes of the history, with messages in memory and transitions in H2. */
 @Tag("server")
@@ -85,8 +85,10 @@ class HistoryHttpTests {
     void theHistoryOfAFinishedMessageIsReadAndErased() {
         this.context.getBean(DelayQueueTemplate.class).send(ORDERS, "42", "broken", Duration.ZERO);
 
-        await().untilAsserted(
-                () -> assertThat(call("GET", "42").at("/entries/3/event").asString("")).isEqualTo("DEAD_LETTERED"));
+        Awaitility.await()
+            .atMost(Duration.ofMinutes(1))
+            .untilAsserted(
+                    () -> assertThat(call("GET", "42").at("/entries/3/event").asString("")).isEqualTo("DEAD_LETTERED"));
         JsonNode failed = call("GET", "42").at("/entries/2");
         assertThat(failed.path("event").asString()).isEqualTo("FAILED");
         assertThat(failed.path("attempt").asInt()).isEqualTo(1);
