@@ -97,7 +97,8 @@ class WebSecurityTests {
         assertThat(sendDeep(400).problem()).isEqualTo("invalid");
         assertThat(sendDeep(399).status()).isEqualTo(201);
 
-        Reply claimed = this.server.call("all", "POST", ApiServer.PATH + "/queues/deep/claims", "{}");
+        Reply claimed = this.server.call("all", "POST", ApiServer.PATH + "/queues/deep/claims",
+                "{\"waitMillis\": 20000}");
 
         assertThat(claimed.status()).isEqualTo(200);
         assertThat(claimed.json().path("messages").size()).isOne();

@@ -48,10 +48,13 @@ class ReleaseIntegrationTests {
             stopping.listener().pause();
             List<Instant> due = sendBacklog(sender);
             // The answer to the claim is on its way when the stop begins.
-            proxy.delay(Duration.ofMillis(1500));
+            proxy.holdReplies(Duration.ofMillis(1500));
             stopping.listener().resume();
             Applications.awaitTrue("some are claimed", () -> sender.queue().statistics("orders").leased() == CLAIMED);
-            CompletableFuture.runAsync(stopping.worker()::stop).get();
+            CompletableFuture<Void> stop = CompletableFuture.runAsync(stopping.worker()::stop);
+            Applications.awaitTrue("it stops", () -> !stopping.listener().isRunning());
+            proxy.pass();
+            stop.get();
             Instant stopped = Applications.timeOf(this.redis.commands());
 
             Application next = this.applications.withHandler(this.redis, "delayqueue.listener.concurrency=1");
@@ -69,7 +72,6 @@ class ReleaseIntegrationTests {
             });
             assertThat(next.listener().lateness().get("orders").firstKey()).isGreaterThan(1_000_000L);
             this.applications.assertNoKeysLeft(this.redis);
-            proxy.pass();
             assertThat(stopping.handler().rest()).isEmpty();
             this.applications.close();
         }

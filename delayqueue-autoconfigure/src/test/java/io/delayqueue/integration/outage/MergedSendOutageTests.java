@@ -56,13 +56,15 @@ class MergedSendOutageTests {
                     Applications.at(proxy.port(), "delayqueue.command-timeout=5s"));
             // The first send of a process also records the queue.
             Applications.await(() -> sender.queue().send(order().id("before").build()));
-            proxy.delay(Duration.ofMillis(400));
+            // Nothing is answered before all are sent.
+            proxy.blackhole();
             // The first answer sends all the others in one call, and precedes its own
             // result.
             CompletableFuture<SendResult> first = send(sender);
             CompletableFuture<Void> held = first.thenRun(proxy::blackhole);
             List<CompletableFuture<SendResult>> sent = new ArrayList<>(
                     IntStream.range(1, SENDS).mapToObj((i) -> send(sender)).toList());
+            proxy.delay(Duration.ofMillis(400));
             held.join();
             sent.add(first);
 

@@ -361,8 +361,8 @@ class ReplicatedScriptRunnerTests {
     /** A hundred travel at a time: the first wait ends in time, the second does not. */
     @Test
     void sendsThatTimeOutReportTheKnownEffectAndKeepTheConnection() {
-        ReplicationRequirement slow = new ReplicationRequirement(1, Duration.ofSeconds(2));
-        RedisScriptExecutor redis = RedisScriptExecutor.to(this.connections, "dq", Duration.ofSeconds(3), slow);
+        ReplicationRequirement slow = new ReplicationRequirement(1, Duration.ofSeconds(3));
+        RedisScriptExecutor redis = RedisScriptExecutor.to(this.connections, "dq", Duration.ofMillis(5500), slow);
         this.resources.add(redis);
         RedisMessageStore store = new RedisMessageStore(redis);
         send(store, "first");
@@ -383,13 +383,13 @@ class ReplicatedScriptRunnerTests {
             .toArray(Class<?>[]::new));
         assertThat(failures).filteredOn((failure) -> failure instanceof NotReplicatedException)
             .extracting(Throwable::getMessage)
-            .contains("Stored, not replicated: 0 of 1 replicas had it within 2000 ms",
-                    "Stored, not replicated: no answer to WAIT within 3000 ms of the send");
+            .contains("Stored, not replicated: 0 of 1 replicas had it within 3000 ms",
+                    "Stored, not replicated: no answer to WAIT within 5500 ms of the send");
         assertThat(failures).filteredOn((failure) -> failure instanceof StoreUnavailableException)
             .isNotEmpty()
             .allSatisfy((failure) -> {
                 assertThat(((DelayQueueException) failure).effect()).isEqualTo(Effect.NONE);
-                assertThat(failure).hasMessage("'send' was not sent to Redis within 3000 ms, "
+                assertThat(failure).hasMessage("'send' was not sent to Redis within 5500 ms, "
                         + "as others before it were not answered; nothing was changed");
             });
         this.line.pass();

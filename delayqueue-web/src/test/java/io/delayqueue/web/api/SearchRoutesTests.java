@@ -43,7 +43,8 @@ class SearchRoutesTests {
 
     /** Leases the message that is due, and fails it. */
     private void failAgain(String queue, String id, String failure, boolean forGood) {
-        JsonNode claimed = this.server.call("consume", "POST", QUEUES + queue + "/claims", "{\"max\": 1}")
+        String body = "{\"max\": 1, \"waitMillis\": 20000}";
+        JsonNode claimed = this.server.call("consume", "POST", QUEUES + queue + "/claims", body)
             .json()
             .path("messages")
             .path(0);
