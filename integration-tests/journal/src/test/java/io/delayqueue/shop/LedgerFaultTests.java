@@ -106,7 +106,8 @@ class LedgerFaultTests {
      */
     @EachDatabase
     void aRescheduleIsRecordedWhileRedisIsAway(ShopDatabase database) {
-        this.shop = ShopApplication.start(redis, database.url());
+        // The claim of the row, which must run out, lasts four times as long.
+        this.shop = ShopApplication.start(redis, database.url(), "delayqueue.command-timeout=2500ms");
         this.shop.queue().send(ORDERS, "1", "moved", Duration.ofHours(1));
         redis.kill();
 

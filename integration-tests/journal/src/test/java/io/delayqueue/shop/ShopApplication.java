@@ -1,5 +1,6 @@
 package io.delayqueue.shop;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -41,12 +42,13 @@ public record ShopApplication(ConfigurableApplicationContext context) implements
 
     private static ShopApplication run(SpringApplicationBuilder builder, int redisPort, String url,
             String... settings) {
-        List<String> arguments = Stream
-            .concat(Stream.of("--spring.data.redis.port=" + redisPort, "--spring.datasource.url=" + url, WITHOUT_JPA,
-                    "--spring.data.jpa.repositories.enabled=false", "--delayqueue.journal.mode=ledger",
-                    "--delayqueue.command-timeout=10s", "--spring.main.banner-mode=off",
-                    "--spring.main.web-application-type=none"), Stream.of(settings).map((setting) -> "--" + setting))
-            .toList();
+        List<String> arguments = new ArrayList<>(
+                List.of("--spring.data.redis.port=" + redisPort, "--spring.datasource.url=" + url, WITHOUT_JPA,
+                        "--spring.data.jpa.repositories.enabled=false", "--delayqueue.journal.mode=ledger",
+                        "--spring.main.banner-mode=off", "--spring.main.web-application-type=none"));
+        Stream.of(settings).map((setting) -> "--" + setting).forEach(arguments::add);
+        // A default, as a test may set another.
+        builder.properties("delayqueue.command-timeout=10s");
         return new ShopApplication(builder.run(arguments.toArray(String[]::new)));
     }
 
