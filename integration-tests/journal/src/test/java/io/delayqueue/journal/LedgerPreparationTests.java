@@ -235,7 +235,7 @@ class LedgerPreparationTests {
         assertThat(this.queue.cancel(QUEUE.value(), ID)).isEqualTo(CancelResult.CANCELLED);
         await().untilAsserted(() -> assertThat(accepted('C')).hasSize(1));
         StatementGate gate = new StatementGate();
-        gate.delay("operation = 'C' AND queue_name", SHORT.multipliedBy(2));
+        gate.delay("operation = 'C' AND queue_name", SHORT.plusSeconds(1));
         DataSource slow = (DataSource) gate.postProcessAfterInitialization(this.database.dataSource(), "dataSource");
 
         assertThatCode(() -> prepare(new JournalDatabase(slow, "dq"), SHORT)).doesNotThrowAnyException();
