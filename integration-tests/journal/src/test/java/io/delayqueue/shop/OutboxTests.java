@@ -3,6 +3,7 @@ package io.delayqueue.shop;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
@@ -89,10 +90,12 @@ class OutboxTests {
     private void startWith(String initializeSchema, ShopDatabase database, String... settings) {
         List<String> arguments = new ArrayList<>(List.of("--spring.data.redis.port=" + redis.port(),
                 "--spring.datasource.url=" + database.url(), "--delayqueue.journal.mode=outbox",
-                "--delayqueue.journal.jdbc.initialize-schema=" + initializeSchema, "--delayqueue.command-timeout=10s",
-                "--spring.main.banner-mode=off", "--spring.main.web-application-type=none"));
+                "--delayqueue.journal.jdbc.initialize-schema=" + initializeSchema, "--spring.main.banner-mode=off",
+                "--spring.main.web-application-type=none"));
         arguments.addAll(List.of(settings));
-        this.context = SpringApplication.run(Shop.class, arguments.toArray(String[]::new));
+        SpringApplication application = new SpringApplication(Shop.class);
+        application.setDefaultProperties(Map.of("delayqueue.command-timeout", "10s"));
+        this.context = application.run(arguments.toArray(String[]::new));
         this.shop = this.context.getBean(Shop.class);
         this.queue = this.context.getBean(DelayQueueTemplate.class);
         this.transaction = new TransactionTemplate(this.context.getBean(PlatformTransactionManager.class));
@@ -227,7 +230,8 @@ class OutboxTests {
      */
     @EachDatabase
     void laterRequestsOfAnIdWaitForAnEarlierOneOfAnotherNode(ShopDatabase database) {
-        start(database);
+        // The cancel waits as long for its answer.
+        start(database, "--delayqueue.command-timeout=3s");
         this.transaction.executeWithoutResult((status) -> {
             this.queue.send(ORDERS, "1", "first", LATER);
             claimByAnotherNode();
