@@ -67,9 +67,13 @@ class AmqpIntakeTests extends DepotTestBase {
     }
 
     private void start(String... settings) {
+        startWith("10s", settings);
+    }
+
+    private void startWith(String commandTimeout, String... settings) {
         List<String> all = new ArrayList<>(this.broker.settings());
         all.add("--delayqueue.intake.rabbit[" + this.source + "].to=" + QUEUE);
-        all.add("--delayqueue.command-timeout=10s");
+        all.add("--delayqueue.command-timeout=" + commandTimeout);
         all.addAll(List.of(settings));
         start(Depot.class, all.toArray(String[]::new));
     }
@@ -107,7 +111,7 @@ class AmqpIntakeTests extends DepotTestBase {
     /** Deliveries are acknowledged only once Redis has the messages. */
     @Test
     void messagesWaitInTheBrokerWhileRedisIsAway(CapturedOutput output) {
-        start();
+        startWith("2s");
         redis.kill();
         for (int i = 0; i < 10; i++) {
             publish("during-" + i, "1", Map.of("delayqueue-delay", "PT1H"));
