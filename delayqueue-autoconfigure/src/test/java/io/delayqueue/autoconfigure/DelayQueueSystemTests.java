@@ -58,7 +58,7 @@ class DelayQueueSystemTests {
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()
         .withConfiguration(AutoConfigurations.of(DataRedisAutoConfiguration.class, DelayQueueAutoConfiguration.class,
-                DelayQueueListenerAutoConfiguration.class))
+                DelayQueueListenerAutoConfiguration.class, DelayQueueStartChecksAutoConfiguration.class))
         .withPropertyValues(
                 RedisUser.asAsked("spring.data.redis.port=" + this.redis.port(), "delayqueue.namespace=systems-first"));
 
