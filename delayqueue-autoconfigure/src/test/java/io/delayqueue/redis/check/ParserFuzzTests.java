@@ -65,6 +65,9 @@ class ParserFuzzTests {
 
     private static final Duration HANGS = Duration.ofMinutes(5);
 
+    /** The largest number of 16 digits, in milliseconds. */
+    private static final long MAX_TIME = 9_999_999_999_999_999L;
+
     private static final EnvelopeCodec CODEC = new EnvelopeCodec(JsonMapper.builder().build());
 
     private static final Partition PARTITION = Partition.first(new QueueName("orders"));
@@ -206,9 +209,12 @@ class ParserFuzzTests {
 
             @Override
             void feed(byte[] input) {
+                String text = ScriptCodec.text(input);
                 try {
-                    DeadLetterCursor cursor = DeadLetterCursor.parse(ScriptCodec.text(input));
-                    assertThat(Instant.ofEpochMilli(cursor.deadLetteredMillis())).isNotNull();
+                    DeadLetterCursor cursor = DeadLetterCursor.parse(text);
+                    assertThat(text).endsWith(":" + cursor.deadLetterId());
+                    assertThat(DeadLetterCursor.parse(cursor.deadLetteredMillis() + ":" + cursor.deadLetterId()))
+                        .isEqualTo(cursor);
                 }
                 catch (IllegalArgumentException ex) {
                     assertThat(ex.getMessage()).hasSizeLessThan(300);
@@ -224,8 +230,8 @@ class ParserFuzzTests {
             @Override
             void feed(byte[] input) {
                 DeadLetterContent deadLetter = DeadLetterContent.parse(input);
-                assertThat(Instant.ofEpochMilli(deadLetter.deadLetteredAt())).isNotNull();
-                assertThat(Instant.ofEpochMilli(deadLetter.due())).isNotNull();
+                assertThat(deadLetter.deadLetteredAt()).isBetween(-MAX_TIME, MAX_TIME);
+                assertThat(deadLetter.due()).isBetween(-MAX_TIME, MAX_TIME);
                 assertThat(deadLetter.cause().length() + deadLetter.firstFailure().length())
                     .isLessThanOrEqualTo(input.length + DeadLetterContent.UNREADABLE.cause().length());
                 assertThat(deadLetter.toMessage(ScriptCodec.name(input)).priority())
@@ -277,7 +283,8 @@ class ParserFuzzTests {
             void feed(byte[] input) {
                 DelayQueueException told = RedisExceptionTranslator.translate(RedisScripts.SEND,
                         new IllegalStateException(ScriptCodec.text(input)), Duration.ofSeconds(1));
-                assertThat(told.effect()).isNotNull();
+                boolean unchanged = told.effect() == DelayQueueException.Effect.NONE;
+                assertThat(told).hasMessageEndingWith(unchanged ? "; nothing was changed" : "have taken effect");
             }
 
         },
