@@ -17,7 +17,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.delayqueue.CancelResult;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
-import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.fixtures.application.Applications;
 import io.delayqueue.fixtures.application.OrderHandler;
@@ -143,7 +142,7 @@ class RepartitionUnderLoadTests {
             this.sent.add(number);
             switch (random.nextInt(3)) {
                 case 0 -> cancel(queue, first + random.nextInt(number - first + 1));
-                case 1 -> reschedule(queue, number, random);
+                case 1 -> queue.reschedule(QUEUE, own, Duration.ofMillis(random.nextInt(50)));
                 default -> assertThat(queue.find(QUEUE, shared)).isPresent();
             }
         }
@@ -154,11 +153,6 @@ class RepartitionUnderLoadTests {
         if (queue.cancel(QUEUE, "own-" + number) == CancelResult.CANCELLED) {
             assertThat(this.cancelled.add(number)).as("cancelled twice: %d", number).isTrue();
         }
-    }
-
-    private void reschedule(DelayQueueOperations queue, int number, Random random) {
-        RescheduleResult result = queue.reschedule(QUEUE, "own-" + number, Duration.ofMillis(random.nextInt(50)));
-        assertThat(result).isNotNull();
     }
 
     private static DelayedMessage message(int number, String id, Duration delay) {
