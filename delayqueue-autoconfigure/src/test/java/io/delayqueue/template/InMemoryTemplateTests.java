@@ -3,6 +3,7 @@ package io.delayqueue.template;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -23,6 +24,7 @@ import io.delayqueue.store.routing.StoreComponents;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Tests the template on the in-memory store, with a clock that the test moves: P2 (never
@@ -40,8 +42,8 @@ class InMemoryTemplateTests {
     private final DelayQueueTemplate template = new DelayQueueTemplate(
             new StoreComponents(this.store, this.store, this.store, TemplateFixture.PARTITIONS), TemplateFixture.CODEC,
             new TemplateSettings(1000, false, TemplateFixture.AGES,
-                    (queue) -> new ConsumeSettings(TemplateFixture.LEASE, 2, 2, ExpiryPolicy.DROP,
-                            Duration.ofSeconds(20), (failures) -> Duration.ZERO)),
+                    (queue) -> new ConsumeSettings(TemplateFixture.LEASE, 2, 2, ExpiryPolicy.DROP, TemplateFixture.AGES,
+                            (failures) -> Duration.ZERO)),
             (event) -> {
             }, System::nanoTime);
 
@@ -185,12 +187,14 @@ class InMemoryTemplateTests {
 
     @Test
     void aSendWakesAReceiveCall() throws Exception {
-        CompletableFuture<String> received = CompletableFuture
-            .supplyAsync(() -> this.template.receive("q", TemplateFixture.AGES).orElseThrow().id());
+        CompletableFuture<Optional<ReceivedMessage>> received = new CompletableFuture<>();
+        Thread thread = new Thread(() -> received.complete(this.template.receive("q", TemplateFixture.AGES)));
+        thread.start();
+        await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
 
         this.template.send(message("a"));
 
-        assertThat(received.get(60, TimeUnit.SECONDS)).isEqualTo("a");
+        assertThat(received.get(60, TimeUnit.SECONDS)).map(ReceivedMessage::id).hasValue("a");
     }
 
     private ReceivedMessage receive() {

@@ -23,8 +23,8 @@ final class TemplateFixture {
 
     static final Duration LEASE = Duration.ofSeconds(30);
 
-    /** Far longer than anything should take; reached only by a test that fails. */
-    static final Duration AGES = Duration.ofSeconds(60);
+    /** Longer than any test may take, so that a call that waits for it fails its test. */
+    static final Duration AGES = Duration.ofHours(1);
 
     /** For queues that have always had one partition. */
     static final PartitionLayouts PARTITIONS = new PartitionLayouts(PartitionLayoutStore.NONE, (queue) -> 0, () -> 0);
