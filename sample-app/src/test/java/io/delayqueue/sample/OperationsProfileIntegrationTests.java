@@ -87,11 +87,18 @@ class OperationsProfileIntegrationTests {
 
     @Test
     void messageSentOverHttpIsHandled() {
+        String queue = API + "/queues/order-timeout";
+        exchange(HttpMethod.PUT, OPERATOR, queue + "/pause", Map.of());
         String id = place("none");
+        // Otherwise the timeout of the order itself would cancel it.
+        String timeout = queue + "/messages/by-id?id=" + id;
+        JsonNode cancelled = json(exchange(HttpMethod.DELETE, OPERATOR, timeout, Map.of()));
 
-        ResponseEntity<String> answer = post(SENDER, API + "/queues/order-timeout/messages",
+        ResponseEntity<String> answer = post(SENDER, queue + "/messages",
                 Map.of("payload", Map.of("orderId", id), "delayMillis", 10));
+        exchange(HttpMethod.DELETE, OPERATOR, queue + "/pause", Map.of());
 
+        assertThat(cancelled.get("result").asString()).isEqualTo("CANCELLED");
         assertThat(answer.getStatusCode().value()).isEqualTo(201);
         await().until(() -> state(id).equals("CANCELLED"));
     }
