@@ -86,10 +86,12 @@ class RepeatedSettlementTests {
                 .containsExactlyInAnyOrder("dead", "last")));
         assertThat(servers.stream().flatMap((server) -> server.bean(Deaths.class).heard.stream()).distinct())
             .hasSize(2);
-        assertThat(output.getAll().lines().filter((line) -> line.contains("is dead-lettered after")))
-            .hasSize(2 * servers.size())
-            .filteredOn((line) -> line.endsWith("(a repeated call; may have been logged before)"))
-            .hasSize(2 * (servers.size() - 1));
+        await().untilAsserted(() -> {
+            assertThat(output.getAll().lines().filter((line) -> line.contains("is dead-lettered after")))
+                .hasSize(2 * servers.size())
+                .filteredOn((line) -> line.endsWith("(a repeated call; may have been logged before)"))
+                .hasSize(2 * (servers.size() - 1));
+        });
         assertThat(servers.stream().flatMap((server) -> server.audited().stream()))
             .filteredOn((event) -> !event.operation().equals("claim"))
             .extracting((event) -> event.count())
