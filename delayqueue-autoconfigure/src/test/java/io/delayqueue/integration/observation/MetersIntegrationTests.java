@@ -117,7 +117,7 @@ class MetersIntegrationTests {
         this.application.listener().resume();
 
         assertThat(this.application.handler().next().number()).isEqualTo(2);
-        assertThat(count("delayqueue.expired")).isOne();
+        Applications.await(() -> assertThat(count("delayqueue.expired")).isOne());
         assertThat(count("delayqueue.redelivered")).isOne();
     }
 
