@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import io.delayqueue.DelayQueueOperations;
@@ -80,16 +81,18 @@ class PauseIntegrationTests {
     }
 
     @Test
-    void aReceiveCallThatWaitsIsWokenByTheResumption() {
+    void aReceiveCallThatWaitsIsWokenByTheResumption() throws Exception {
         Application sender = this.applications.withoutHandler(this.redis, TWO, Applications.NO_SAFETY_POLL);
         sender.queue().pause(QUEUE);
         sender.queue().sendAll(dueNow(1));
         CompletableFuture<Optional<ReceivedMessage>> waiting = CompletableFuture
-            .supplyAsync(() -> sender.queue().receive(QUEUE, Applications.TIMEOUT));
+            .supplyAsync(() -> sender.queue().receive(QUEUE, Duration.ofHours(1)));
+        String channels = this.applications.namespace() + ":{" + QUEUE + "*}:wake";
+        Applications.awaitTrue("it listens to both", () -> this.redis.commands().pubsubChannels(channels).size() == 2);
 
         sender.queue().resume(QUEUE);
 
-        assertThat(waiting.join()).isPresent();
+        assertThat(waiting.get(1, TimeUnit.MINUTES)).isPresent();
     }
 
     @Test
