@@ -76,8 +76,10 @@ class BlockedLogIntegrationTests {
     void aDeadLetterThatCannotBeLoggedStallsNoThread() throws Exception {
         Application application = this.applications.withHandler(this.redis);
         block();
-        String id = application.queue().send("orders", new Order(1), Duration.ofSeconds(1)).id();
+        application.queue().pause("orders");
+        String id = application.queue().send("orders", new Order(1), Duration.ZERO).id();
         this.redis.commands().hdel(this.applications.namespace() + ":{orders}:messages", id);
+        application.queue().resume("orders");
         assertThat(this.blocked.await(1, TimeUnit.MINUTES)).isTrue();
 
         application.queue().send("orders", new Order(2), Duration.ZERO);
