@@ -219,7 +219,7 @@ class DelayedListenerEndpointTests {
             DelayedListenerRegistry registry = context.getBean(DelayedListenerRegistry.class);
             DelayQueueOperations queue = context.getBean(DelayQueueOperations.class);
             queue.send("late", "first", new Order(1), Duration.ZERO);
-            queue.send("late", "second", new Order(2), Duration.ofSeconds(1));
+            queue.send("late", "second", new Order(2), Duration.ofHours(1));
             ListenerContainer listener = registry
                 .register(DelayedListenerEndpoint.builder("late", "late").handler(Order.class, (order, delivery) -> {
                     registry.unregister("late");
