@@ -123,10 +123,8 @@ class DefaultDeliveryTests {
     }
 
     @Test
-    void returnsFalseToTheHandlerWhenTheStoreDoesNotExtend() {
+    void throwsToTheHandlerIfTheStoreDoesNotAnswerAnExtension() {
         this.bed.store.fail("extend");
-        handle();
-        this.bed.store.add("n", Duration.ZERO);
         List<Throwable> thrown = new ArrayList<>();
         this.bed.handler = (message, delivery) -> (continuations) -> {
             try {
