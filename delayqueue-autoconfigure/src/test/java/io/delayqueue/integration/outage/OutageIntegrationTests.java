@@ -22,6 +22,7 @@ import io.delayqueue.fixtures.application.EachClient;
 import io.delayqueue.fixtures.application.OrderHandler.Order;
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
+import io.delayqueue.fixtures.redis.RedisUser;
 import io.delayqueue.fixtures.redis.TcpProxy;
 import io.lettuce.core.KillArgs;
 import org.junit.jupiter.api.AfterEach;
@@ -98,9 +99,9 @@ class OutageIntegrationTests {
     }
 
     static Stream<Arguments> clients() {
-        return Variants.of(arguments("lettuce", "channel"), arguments("jedis", "channel"),
+        return Variants.of(List.of(arguments("lettuce", "channel"), arguments("jedis", "channel"),
                 arguments("lettuce", "keyspace"), arguments("lettuce", "timer"), arguments("jedis", "keyspace"),
-                arguments("jedis", "timer"));
+                arguments("jedis", "timer")));
     }
 
     @Test
@@ -190,14 +191,18 @@ class OutageIntegrationTests {
 
     @EachClient
     void aLostSubscriptionIsRestoredAndMissedMessagesArePolled(String client) throws Exception {
+        RedisUser.set(this.redis, "worker", List.of("on", ">" + RedisUser.PASSWORD, "~*", "&*", "+@all"));
         Application worker = this.applications.withHandler(this.redis, Applications.NO_SAFETY_POLL,
-                "spring.data.redis.client-type=" + client);
+                "spring.data.redis.client-type=" + client, "spring.data.redis.username=worker",
+                "spring.data.redis.password=" + RedisUser.PASSWORD);
         Application sender = this.applications.withoutHandler(this.redis);
         Applications.awaitTrue("it listens", () -> !this.redis.commands().pubsubChannels().isEmpty());
 
+        RedisUser.set(this.redis, "worker", List.of("resetchannels"));
         this.redis.commands().clientKill(KillArgs.Builder.typePubsub());
-        // Nobody is there to hear of this one, unless the subscription is back already.
+        Applications.awaitTrue("it listens no more", () -> this.redis.commands().pubsubChannels().isEmpty());
         sender.queue().send("orders", new Order(1), Duration.ZERO);
+        RedisUser.set(this.redis, "worker", List.of("&*"));
         assertThat(worker.handler().next().number()).isEqualTo(1);
         Applications.awaitTrue("it listens again", () -> !this.redis.commands().pubsubChannels().isEmpty());
         sender.queue().send("orders", new Order(2), Duration.ZERO);
