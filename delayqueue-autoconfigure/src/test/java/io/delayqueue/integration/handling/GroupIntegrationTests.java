@@ -100,7 +100,9 @@ class GroupIntegrationTests {
     @Test
     void messagesOfAGroupAreHandledOneAtATimeInDueOrderIncludingRetries() {
         this.other.listener().pause();
+        this.one.listener().pause();
         send(GROUPS, MESSAGES);
+        this.one.listener().resume();
         Applications.awaitTrue("half of a group is handled",
                 () -> this.handled.getOrDefault(GROUPS.get(0), new ConcurrentLinkedQueue<>()).size() == MESSAGES);
         // One of two nodes might have handled all messages, as the primary poller polls
