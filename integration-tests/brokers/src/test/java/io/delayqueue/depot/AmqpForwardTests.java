@@ -197,15 +197,15 @@ class AmqpForwardTests extends DepotTestBase {
     }
 
     private void costsNothing(Consumer<TcpProxy> outage, CapturedOutput output) {
-        start("created", "--delayqueue.listener.max-attempts=1");
+        this.timeout = "10s"; // a slow broker is not away
+        start("created", "--delayqueue.listener.max-attempts=1", LOG_PROBES);
         queue().send(QUEUE, "before");
         assertAllForwarded();
 
         outage.accept(this.broker.proxy());
         sendGroups(5, 20);
         await().atMost(LIMIT).until(() -> count(output, AWAY) == 1);
-        // Real time: the outage lasts for several probes.
-        await().pollDelay(Duration.ofMillis(1500)).until(() -> true);
+        await().atMost(LIMIT).until(() -> count(output, STILL_AWAY) > 0);
         assertThat(queue().statistics(QUEUE).dead()).isZero();
         this.broker.proxy().pass();
 
@@ -249,7 +249,10 @@ class AmqpForwardTests extends DepotTestBase {
 
         await().atMost(LIMIT).until(() -> !this.broker.proxy().isLossPending());
         assertAllForwarded();
-        assertThat(takeIds()).startsWith("g0-000", "lost-1").endsWith("lost-1").hasSize(3);
+        // More often if the broker takes longer than the time limit to confirm.
+        List<String> ids = takeIds();
+        assertThat(ids.stream().distinct()).containsExactly("g0-000", "lost-1");
+        assertThat(ids).filteredOn("lost-1"::equals).hasSizeGreaterThan(1);
     }
 
     /** An exchange that does not exist yet is no fault of the message. */
