@@ -1,7 +1,6 @@
 package io.delayqueue.test;
 
 import java.time.Duration;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
 import io.delayqueue.DelayedListener;
@@ -18,10 +17,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * Verifies that a test of five lines finds each common mistake of a handler. The tests
- * show how; each asserts the failure that such a test would report.
+ * Verifies that a test of five lines finds a common mistake of a handler. The tests show
+ * how; each asserts the failure that such a test would report. {@code QuietTimeoutTests}
+ * has the handlers that never end.
  */
-@DelayQueueTest(properties = "delayqueue.test.quiet-timeout=1s")
+@DelayQueueTest
 @Import(WrongHandlers.class)
 class WrongHandlerTests extends TesterCase {
 
@@ -57,35 +57,6 @@ class WrongHandlerTests extends TesterCase {
             .withMessageContaining("HandlerTimeoutException");
     }
 
-    @Test
-    void handlerThatSwallowsInterrupts() {
-        this.queue.send("stubborn", "stubborn-1", "report", Duration.ZERO);
-        assertThatExceptionOfType(AssertionError.class)
-            .isThrownBy(() -> this.tester.whileHandling("stubborn-1").advance(Duration.ofMinutes(2)))
-            .withMessageContaining("WrongHandlers.stubborn' handles")
-            .withMessageContaining(
-                    "it was interrupted, as its timeout was over, and runs on: it swallows the interrupt")
-            .withMessageContaining("WrongHandlers.stubborn(WrongHandlerTests.java:");
-    }
-
-    @Test
-    void handlerThatNeverCompletesItsFuture() {
-        this.queue.send("forgetful", "report", Duration.ZERO);
-        assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> this.tester.drain())
-            .withMessageContaining("WrongHandlers.forgetful' handles")
-            .withMessageContaining("it has returned a future that is not complete");
-    }
-
-    @Test
-    void handlerThatDoesNotReturn() {
-        this.queue.send("endless", "report", Duration.ZERO);
-        assertThatExceptionOfType(AssertionError.class).isThrownBy(() -> this.tester.drain())
-            .withMessageStartingWith("Not all is quiet at %s: nothing has ended for 1 s.", this.start)
-            .withMessageContaining("WrongHandlers.endless' handles")
-            .withMessageContaining("WrongHandlers.endless(WrongHandlerTests.java:")
-            .withMessageContaining("set delayqueue.test.quiet-timeout");
-    }
-
     static class WrongHandlers {
 
         private volatile int refunds;
@@ -99,28 +70,6 @@ class WrongHandlerTests extends TesterCase {
 
         @DelayedListener(queues = "slow", timeout = "1m")
         void slow(String report) throws InterruptedException {
-            this.end.await();
-        }
-
-        @DelayedListener(queues = "stubborn", timeout = "1m")
-        void stubborn(String report) {
-            while (this.end.getCount() > 0) {
-                try {
-                    this.end.await();
-                }
-                catch (InterruptedException ex) {
-                    // Swallows the interrupt.
-                }
-            }
-        }
-
-        @DelayedListener("forgetful")
-        CompletableFuture<Void> forgetful(String report) {
-            return new CompletableFuture<>();
-        }
-
-        @DelayedListener("endless")
-        void endless(String report) throws InterruptedException {
             this.end.await();
         }
 
