@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * Lists the queues that a node reconciles, and marks in the store which of them are
  * ledgers: those in use, and former ledgers until all their rows are deleted. Records in
  * the layout of each queue that it is a ledger, once a minute, and again each second
- * after a failure.
+ * after a failure. A node that records no requests on a queue leaves the mark to the
+ * nodes that do.
  * <p>
  * <strong>Threads.</strong> Confined to that of the reconciler, which does not wait for
  * the store; {@link #include} may be called on any thread.
@@ -48,7 +49,10 @@ final class LedgerQueues {
 
     private final Set<QueueName> used = ConcurrentHashMap.newKeySet();
 
-    /** The queues whose mode is not ledger any more, and that still have rows. */
+    /**
+     * The queues that are no ledgers on this node, and have the rows of one, or requests
+     * that this node is to apply for others.
+     */
     private final Set<QueueName> leaving = new HashSet<>();
 
     /** The last records of modes, unless they have succeeded. */
@@ -95,8 +99,16 @@ final class LedgerQueues {
         this.used.addAll(this.status.pairs().queues());
         this.used.stream()
             .filter((queue) -> all || !this.opened.contains(queue) || this.leaving.contains(queue)
-                    || this.records.containsKey(queue))
+                    || this.records.containsKey(queue) || isAwaited(queue))
             .forEach(this::record);
+    }
+
+    /**
+     * Returns whether the relay waits for the comparison of a queue on which this node
+     * records no requests.
+     */
+    private boolean isAwaited(QueueName queue) {
+        return !this.offers.mode(queue).recordsRequests() && this.status.pairs().isAwaited(queue);
     }
 
     /** Returns the queues that are to be reconciled. */
@@ -109,7 +121,7 @@ final class LedgerQueues {
         return this.offers.isLedger(queue) || this.leaving.contains(queue);
     }
 
-    /** Returns whether a queue is a former ledger that has rows. */
+    /** Returns whether a queue is no ledger on this node, and has the rows of one. */
     boolean isLeaving(QueueName queue) {
         return this.leaving.contains(queue);
     }
@@ -140,12 +152,14 @@ final class LedgerQueues {
     }
 
     private CompletableFuture<Void> leave(QueueName queue, PartitionLayout layout) {
-        if (this.table.hasAccepted(queue) || layout.ledger() && this.status.backlogOf(queue) != 0) {
+        boolean noted = layout.ledger() && this.status.backlogOf(queue) != 0;
+        if (noted || isAwaited(queue) || this.table.hasAccepted(queue)) {
             this.leaving.add(queue);
             return CompletableFuture.completedFuture(null);
         }
         this.leaving.remove(queue);
-        return this.layouts.ledger(queue, false);
+        return this.offers.keepsRows(queue) ? CompletableFuture.completedFuture(null)
+                : this.layouts.ledger(queue, false);
     }
 
     private void recorded(QueueName queue, @Nullable Throwable failure) {

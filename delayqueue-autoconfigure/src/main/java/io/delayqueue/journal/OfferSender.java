@@ -82,9 +82,18 @@ final class OfferSender {
         return this.modes.apply(queue);
     }
 
-    /** Returns whether rows of a queue are kept until their messages have ended. */
+    /** Returns whether a queue is a ledger on this node. */
     boolean isLedger(QueueName queue) {
         return mode(queue) == JournalMode.LEDGER;
+    }
+
+    /**
+     * Returns whether rows of a queue are kept until their messages have ended. If this
+     * node records no requests on the queue, they come from other nodes, on which it may
+     * be a ledger.
+     */
+    boolean keepsRows(QueueName queue) {
+        return mode(queue) != JournalMode.OUTBOX;
     }
 
     /**
@@ -137,7 +146,7 @@ final class OfferSender {
 
     private NewMessage messageOf(JournalRow row) {
         NewMessage message = row.message();
-        return isLedger(row.request().queue()) ? row.messageOf(message, message.onDuplicate()) : message;
+        return keepsRows(row.request().queue()) ? row.messageOf(message, message.onDuplicate()) : message;
     }
 
     private CompletableFuture<?> change(JournalRow row, OfferConditions offer) {

@@ -63,6 +63,12 @@ final class QueueOwnership {
         return Set.copyOf(this.pairs.keySet());
     }
 
+    /** Returns whether a caller has asked for a queue that was not compared yet. */
+    boolean isAwaited(QueueName queue) {
+        Pair pair = this.pairs.get(queue);
+        return pair != null && pair.compared.getCount() > 0;
+    }
+
     /** Waits until a queue was compared with this journal; returns whether it was. */
     boolean awaitCompared(QueueName queue, Duration limit) throws InterruptedException {
         Pair pair = pair(queue);

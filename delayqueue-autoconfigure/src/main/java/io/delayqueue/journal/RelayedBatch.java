@@ -93,7 +93,7 @@ final class RelayedBatch {
      */
     void add(JournalRow row, Object answer, EarlierRows earlier) {
         this.applied++;
-        if (!this.offers.isLedger(row.request().queue())) {
+        if (!this.offers.keepsRows(row.request().queue())) {
             addOfOutbox(row, answer, earlier);
         }
         else if (answer instanceof SendResult sent) {
@@ -196,7 +196,7 @@ final class RelayedBatch {
         }
         if (failure instanceof NotReplicatedException) {
             logger.warn("A request of the journal is stored on fewer replicas than wanted: {}", failure.getMessage());
-            if (!this.offers.isLedger(row.request().queue())) {
+            if (!this.offers.keepsRows(row.request().queue())) {
                 this.deleted.add(row.revision());
                 return;
             } // else the next offer returns what the store holds
@@ -272,7 +272,7 @@ final class RelayedBatch {
         try {
             LedgerTable.Row deadLetter = this.store.refuse(row, String.valueOf(failure.getMessage()));
             onRefusal.accept(row, failure);
-            this.ledger.recordRefused(row, deadLetter, this.offers.isLedger(row.request().queue()));
+            this.ledger.recordRefused(row, deadLetter, this.offers.keepsRows(row.request().queue()));
         }
         catch (DelayQueueException | CompletionException ex) {
             this.unanswered = StoreFailures.unwrap(ex);

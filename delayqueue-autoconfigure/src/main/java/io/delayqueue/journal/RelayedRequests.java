@@ -233,7 +233,7 @@ final class RelayedRequests {
         CompletableFuture<Void> prepared = this.offers.prepared(queue);
         boolean answered;
         try {
-            answered = !this.offers.isLedger(queue)
+            answered = !this.offers.keepsRows(queue)
                     || this.status.pairs().awaitCompared(queue, Duration.ofNanos(rest(queue, limit)));
             prepared.get(rest(queue, limit), TimeUnit.NANOSECONDS);
         }

@@ -15,6 +15,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.context.SmartLifecycle;
+
 import static io.delayqueue.shop.Shop.ORDERS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -166,6 +168,50 @@ class ModeChangeTests {
 
         await().atMost(PATIENCE).untilAsserted(() -> assertThat(this.shop.queue().find(ORDERS, "1")).isPresent());
         assertThat(this.shop.queue().find(ORDERS, "1").orElseThrow().dueAt()).isEqualTo(due);
+    }
+
+    /**
+     * P1: a node without a mode for the queue, such as one that only consumes it, keeps
+     * the rows of the requests that it applies for other nodes.
+     */
+    @Test
+    void aMessageOfALedgerThatANodeWithoutAModeHasAppliedIsRestored() {
+        String url = ShopDatabase.POSTGRESQL.url();
+        this.shop = ShopApplication.start(this.redis, url, "delayqueue.journal.maintenance=false");
+        this.shop.transaction().executeWithoutResult((status) -> {
+            this.shop.queue().send(ORDERS, "1", "of the ledger", Duration.ofHours(1));
+            // As if inserted by a node that ended a while ago.
+            this.shop.jdbc().sql("UPDATE delayqueue_journal SET claimed_by = 'another', claimed_until = 0").update();
+        });
+        await().untilAsserted(() -> assertThat(layout()).contains("j"));
+
+        try (ShopApplication other = ShopApplication.start(this.redis, url,
+                "delayqueue.queues.orders.journal-mode=off")) {
+            await().atMost(PATIENCE).untilAsserted(() -> assertThat(this.shop.accepted()).isOne());
+            assertThat(other.queue().find(ORDERS, "1")).isPresent();
+        }
+        assertThat(this.redis.commands().hlen("dq:{orders}:revisions")).isOne();
+        this.redis.commands().flushall();
+
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(this.shop.queue().find(ORDERS, "1")).isPresent());
+    }
+
+    /** P1: a request is applied although no node has a mode for its queue. */
+    @Test
+    void aRequestOnAQueueWithoutAModeIsApplied() {
+        String url = ShopDatabase.POSTGRESQL.url();
+        this.shop = ShopApplication.start(this.redis, url);
+        this.shop.context().getBean("delayQueueJournalRelay", SmartLifecycle.class).stop();
+        this.shop.queue().send(ORDERS, "1", "left behind", Duration.ZERO);
+        this.shop.jdbc().sql("UPDATE delayqueue_journal SET claimed_until = 0").update();
+        this.shop.close();
+        this.redis.commands().flushall();
+
+        this.shop = ShopApplication.start(this.redis, url, "delayqueue.queues.orders.journal-mode=off");
+
+        await().atMost(PATIENCE)
+            .untilAsserted(() -> assertThat(this.shop.shop().handled).containsExactly("left behind"));
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(this.shop.rows()).isZero());
     }
 
     private String layout() {
