@@ -51,7 +51,7 @@ final class JournalRelay implements SmartLifecycle {
      */
     private static final int MAX_SUBMISSIONS = 100_000;
 
-    /** Requests that follow others of their ids. */
+    /** Requests that follow others of their ids, half of them also of other nodes. */
     private static final int MAX_BEHIND = 10_000;
 
     /** Requests that the store is applying at any time. */
@@ -79,6 +79,8 @@ final class JournalRelay implements SmartLifecycle {
 
     private final RequestsBehind behind = new RequestsBehind(MAX_BEHIND);
 
+    private final AbandonedRequests abandoned;
+
     private @Nullable Thread thread;
 
     private volatile boolean running;
@@ -86,6 +88,7 @@ final class JournalRelay implements SmartLifecycle {
     JournalRelay(JournalTable table, OfferSender offers, LedgerLookup store, JournalStatus status, boolean maintenance,
             Consumer<Object> publisher) {
         this.table = table;
+        this.abandoned = new AbandonedRequests(table, this.behind);
         this.requests = new RelayedRequests(table, offers, store, status, publisher, this.events::release);
         this.status = status;
         this.delay = new RelayDelay(table.database(), status);
@@ -293,7 +296,7 @@ final class JournalRelay implements SmartLifecycle {
         for (JournalRow row : rows) {
             found.add(row.revision());
             if (row.behind()) {
-                this.behind.add(row, Objects.requireNonNull(current.get(row.revision())));
+                this.behind.add(RequestsBehind.Id.of(row), Objects.requireNonNull(current.get(row.revision())));
             }
             else {
                 first.add(row);
@@ -311,15 +314,15 @@ final class JournalRelay implements SmartLifecycle {
         return now - this.table.claim().dividedBy(2).toNanos();
     }
 
-    /** Returns whether there may be more. */
+    /** Returns whether there may be more that can be applied now. */
     private boolean relayAbandoned() throws InterruptedException {
-        List<Long> claimed = this.table.claimAbandoned(RelayedRequests.RETRY_DELAY);
-        if (claimed.isEmpty()) {
-            return false;
+        int waiting = this.behind.size();
+        List<Long> first = this.abandoned.claim(RelayedRequests.RETRY_DELAY);
+        if (!first.isEmpty()) {
+            long begin = System.nanoTime();
+            this.requests.offer(this.table.read(first), Map.of(), begin);
         }
-        long begin = System.nanoTime();
-        this.requests.offer(this.table.read(claimed), Map.of(), begin);
-        return true;
+        return !first.isEmpty() || this.behind.size() > waiting;
     }
 
     private void failed(Throwable failure) {

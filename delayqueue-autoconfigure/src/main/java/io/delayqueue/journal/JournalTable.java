@@ -62,21 +62,24 @@ final class JournalTable {
             + "due_relative, recorded_at, priority, ttl_millis, group_name, envelope, accepted, checks, claimed_until, "
             + "failures, retry_millis";
 
+    private static final String OF_SAME_ID = "FROM delayqueue_journal o WHERE o.namespace = r.namespace "
+            + "AND o.queue_name = r.queue_name AND o.message_id = r.message_id AND ";
+
     /**
      * Counts rows {@code o} of the same id as row {@code r}. A database cannot turn this
      * into a join, whose plan would be quadratic for a table that has grown since its
      * statistics were collected.
      */
-    static final String COUNT_OF_SAME_ID = "(SELECT COUNT(*) FROM delayqueue_journal o "
-            + "WHERE o.namespace = r.namespace AND o.queue_name = r.queue_name AND o.message_id = r.message_id AND ";
+    static final String COUNT_OF_SAME_ID = "(SELECT COUNT(*) " + OF_SAME_ID;
 
     /**
      * Selects rows that are not accepted, as no index can: only that of ids is suitable.
      */
     static final String PENDING = "CASE WHEN o.accepted THEN 0 ELSE 1 END = 1";
 
-    private static final String BEHIND_PENDING = COUNT_OF_SAME_ID + "o.revision < r.revision AND " + PENDING
-            + ") > 0 AS behind";
+    /** Ends at the first such row, as an id may have many requests. */
+    private static final String BEHIND_PENDING = "(SELECT 1 " + OF_SAME_ID + "o.revision < r.revision AND " + PENDING
+            + " LIMIT 1) IS NOT NULL AS behind";
 
     private static final String PENDING_ROWS = "SELECT " + COLUMNS + ", $now AS read_at, " + BEHIND_PENDING + ", "
             + COUNT_OF_SAME_ID + "o.revision > r.revision AND NOT (" + PENDING + ")) > 0 AS superseded" + """
@@ -395,36 +398,22 @@ final class JournalTable {
         }
     }
 
-    /**
-     * Claims rows that belong to no node any more and are the earliest of their ids.
-     * Others wait for a delay if they could conceal such rows.
-     * @return their revisions, at most {@link #BATCH_LIMIT} and none only if there are
-     * none; another node may claim some of them first
-     */
-    List<Long> claimAbandoned(Duration delay) {
-        while (true) {
-            List<Long> first = new ArrayList<>();
-            List<Long> behind = new ArrayList<>();
-            boolean full = this.database
-                .query(() -> this.database
-                    .replanned("SELECT revision, " + BEHIND_PENDING + " FROM delayqueue_journal r " + """
-                            WHERE namespace = :namespace AND accepted = FALSE AND claimed_until < (SELECT $now)
-                            ORDER BY claimed_until LIMIT :limit""")
-                    .param("limit", BATCH_LIMIT)
-                    .query((row, number) -> (row.getBoolean("behind") ? behind : first).add(row.getLong("revision")))
-                    .list())
-                .size() == BATCH_LIMIT;
-            if (full) {
-                claim(behind, delay);
-            }
-            claim(first, this.claim);
-            if (!first.isEmpty() || !full) {
-                return first.stream().sorted().toList();
-            }
-        }
+    /** Returns requests that belong to no node, at most {@link #BATCH_LIMIT}. */
+    List<AbandonedRequests.Row> abandoned() {
+        return this.database.query(() -> this.database
+            .replanned("SELECT revision, queue_name, message_id, " + BEHIND_PENDING + """
+                     FROM delayqueue_journal r
+                    WHERE namespace = :namespace AND accepted = FALSE AND claimed_until < (SELECT $now)
+                    ORDER BY claimed_until LIMIT :limit""")
+            .param("limit", BATCH_LIMIT)
+            .query((row, number) -> new AbandonedRequests.Row(row.getLong("revision"),
+                    new RequestsBehind.Id(row.getString("queue_name"), row.getString("message_id")),
+                    row.getBoolean("behind")))
+            .list());
     }
 
-    private void claim(List<Long> revisions, Duration span) {
+    /** Claims requests that belong to no node, unless another node claims them first. */
+    void claim(List<Long> revisions, Duration span) {
         if (!revisions.isEmpty()) {
             update("""
                     UPDATE delayqueue_journal SET claimed_by = :node, claimed_until = $now + :span

@@ -9,12 +9,10 @@ import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Queue;
 
-import io.delayqueue.QueueName;
-
 /**
- * Queues the requests of this node that wait for an earlier request of their id. Returns
- * the first one of each id alone, so an id with many requests does not delay those of
- * other ids.
+ * Queues the requests of this node that wait for an earlier request of their id, also
+ * those that it has claimed since another node left them behind. Returns the first one of
+ * each id alone, so an id with many requests does not delay those of other ids.
  * <p>
  * <strong>Threads.</strong> Confined to that of the relay.
  */
@@ -34,7 +32,7 @@ final class RequestsBehind {
     private final int limit;
 
     /** The requests of each id. The ids that were returned last are at the end. */
-    private final Map<Key, Queue<Submission>> requests = new LinkedHashMap<>();
+    private final Map<Id, Queue<Submission>> requests = new LinkedHashMap<>();
 
     private int size;
 
@@ -46,21 +44,56 @@ final class RequestsBehind {
         this.limit = limit;
     }
 
+    int size() {
+        return this.size;
+    }
+
     boolean isEmpty() {
         return this.requests.isEmpty();
     }
 
+    boolean contains(Id id) {
+        return this.requests.containsKey(id);
+    }
+
+    /**
+     * Returns whether requests of an id may be added that other nodes left behind, as
+     * many as a search finds at once. They take half of the room for all ids.
+     */
+    boolean hasRoom(Id id) {
+        Queue<Submission> ofId = this.requests.get(id);
+        int present = (ofId != null) ? ofId.size() : 0;
+        return this.size <= this.limit / 2 && present <= LIMIT_OF_ID - JournalTable.BATCH_LIMIT;
+    }
+
     /** Adds a request, or leaves it to a later search if there are too many. */
-    void add(JournalRow row, Submission submission) {
-        Key key = new Key(row.request().queue(), row.request().id());
-        Queue<Submission> ofId = this.requests.get(key);
+    void add(Id id, Submission submission) {
+        Queue<Submission> ofId = this.requests.get(id);
         if (this.size >= this.limit || ofId != null && ofId.size() >= LIMIT_OF_ID) {
             submission.leave();
             return;
         }
         // By revision: a transaction may commit after one that began later.
-        this.requests.computeIfAbsent(key, (each) -> new PriorityQueue<>(BY_REVISION)).add(submission);
+        this.requests.computeIfAbsent(id, (each) -> new PriorityQueue<>(BY_REVISION)).add(submission);
         this.size++;
+    }
+
+    /**
+     * Removes a request that a search has found, as its claim has run out. Otherwise a
+     * later {@link #poll} would return it as too old, and its new claim would end.
+     */
+    void remove(Id id, long revision) {
+        Queue<Submission> ofId = this.requests.get(id);
+        if (ofId == null) {
+            return;
+        }
+        List<Submission> removed = ofId.stream().filter((each) -> each.revision() == revision).toList();
+        ofId.removeAll(removed);
+        removed.forEach(Submission::leave);
+        this.size -= removed.size();
+        if (ofId.isEmpty()) {
+            this.requests.remove(id);
+        }
     }
 
     /**
@@ -71,8 +104,8 @@ final class RequestsBehind {
      */
     List<Submission> poll(long latest) {
         List<Submission> polled = new ArrayList<>();
-        for (Key key : this.requests.keySet().stream().limit(POLL_LIMIT).toList()) {
-            Queue<Submission> ofId = Objects.requireNonNull(this.requests.remove(key));
+        for (Id id : this.requests.keySet().stream().limit(POLL_LIMIT).toList()) {
+            Queue<Submission> ofId = Objects.requireNonNull(this.requests.remove(id));
             boolean old = true;
             while (old && !ofId.isEmpty() && polled.size() < POLL_LIMIT) {
                 Submission first = ofId.remove();
@@ -80,7 +113,7 @@ final class RequestsBehind {
                 polled.add(first);
             }
             if (!ofId.isEmpty()) {
-                this.requests.put(key, ofId);
+                this.requests.put(id, ofId);
             }
         }
         this.size -= polled.size();
@@ -94,7 +127,13 @@ final class RequestsBehind {
         this.size = 0;
     }
 
-    private record Key(QueueName queue, String id) {
+    /** Identifies a message in all queues. */
+    record Id(String queue, String id) {
+
+        static Id of(JournalRow row) {
+            return new Id(row.request().queue().value(), row.request().id());
+        }
+
     }
 
 }

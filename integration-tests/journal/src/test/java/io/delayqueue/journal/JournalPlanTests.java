@@ -113,9 +113,9 @@ class JournalPlanTests {
                 () -> cancels.addAll(new CancelRows(this.table).keys(QUEUE, RestoreCursor.start(0).nextPart(), 100)));
         assertReads("the rows of these cancels", 1200, () -> new CancelRows(this.table).effective(cancels));
         assertReads("dueForCheck", rows + 1000, () -> this.table.dueForCheck(100));
-        assertReads("claimAbandoned", rows + 1000, () -> assertThat(this.table.claimAbandoned(DELAY)).hasSize(100));
+        assertReads("claimAbandoned", rows + 1000, () -> assertThat(claimAbandoned()).hasSize(100));
         this.jdbc.sql("UPDATE delayqueue_journal SET claimed_until = 0").update();
-        List<Long> claimed = this.table.claimAbandoned(DELAY);
+        List<Long> claimed = claimAbandoned();
         assertReads("read", 2000, () -> assertThat(this.table.read(claimed)).hasSize(100));
     }
 
@@ -157,7 +157,7 @@ class JournalPlanTests {
         assertReads("read", 400, () -> this.table.read(revisions));
         assertReads("acceptedOf", 10, () -> this.table.acceptedOf(QUEUE, List.of("order-10003")));
         assertReads("dueForCheck", rows + 1000, () -> this.table.dueForCheck(100));
-        assertReads("claimAbandoned", 4000, () -> this.table.claimAbandoned(DELAY));
+        assertReads("claimAbandoned", 4000, this::claimAbandoned);
         assertReads("a page of a restore", rows + 5000, () -> page(ALL));
         assertReads("dueSoon", rows + 1000, () -> this.table.dueSoon(ALL, RestoreCursor.start(1), 100));
         assertReads("release", 400, () -> this.table.release(revisions, DELAY));
@@ -183,7 +183,7 @@ class JournalPlanTests {
             .update();
 
         List<Long> claimed = new ArrayList<>();
-        while (claimed.addAll(this.table.claimAbandoned(DELAY))) {
+        while (claimed.addAll(claimAbandoned())) {
             assertThat(claimed).doesNotHaveDuplicates();
         }
         assertThat(claimed).containsExactlyElementsOf(LongStream.rangeClosed(1001, 1010).boxed().toList());
@@ -220,12 +220,16 @@ class JournalPlanTests {
         this.jdbc.sql("VACUUM (ANALYZE, INDEX_CLEANUP ON) delayqueue_journal").update();
 
         assertReads("dueForCheck", 10, () -> this.table.dueForCheck(100));
-        assertReads("claimAbandoned", 10, () -> this.table.claimAbandoned(DELAY));
+        assertReads("claimAbandoned", 10, this::claimAbandoned);
         assertReads("the age of the oldest request", 4000, this::readDelay);
     }
 
     private void readDelay() {
         new RelayDelay(this.table.database(), new JournalStatus()).read();
+    }
+
+    private List<Long> claimAbandoned() {
+        return new AbandonedRequests(this.table, new RequestsBehind(100)).claim(DELAY);
     }
 
     private List<JournalRow> page(RestoreSelection selection) {

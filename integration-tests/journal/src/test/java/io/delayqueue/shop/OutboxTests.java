@@ -265,6 +265,22 @@ class OutboxTests {
             .isGreaterThan(before + LATER.plusMinutes(149).toMillis());
     }
 
+    /** P3: nor do requests of one id that a node left behind wait for a search each. */
+    @EachDatabase
+    void manyRequestsOfAnIdThatANodeLeftBehindAreAppliedSoon(ShopDatabase database) {
+        start(database);
+        this.queue.send(ORDERS, "1", "content", LATER);
+        long before = redisMillis();
+        this.transaction.executeWithoutResult((status) -> {
+            IntStream.rangeClosed(1, 300).forEach((i) -> this.queue.reschedule(ORDERS, "1", LATER.plusMinutes(i)));
+            jdbc().sql("UPDATE delayqueue_journal SET claimed_by = 'another', claimed_until = 0").update();
+        });
+
+        await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> assertThat(rows()).isZero());
+        assertThat(this.queue.find(ORDERS, "1").orElseThrow().dueAt().toEpochMilli()).as("the last reschedule")
+            .isGreaterThan(before + LATER.plusMinutes(299).toMillis());
+    }
+
     /**
      * Claims all rows, below ten minutes: a longer claim counts as one of a wrong clock.
      */
