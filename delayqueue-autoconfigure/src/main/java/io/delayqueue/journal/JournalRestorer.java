@@ -278,6 +278,9 @@ final class JournalRestorer implements JournalOperations {
             .filter((row) -> !leftAlone.computeIfAbsent(row.request().queue(), this::isLeftAlone))
             .filter((row) -> !answered(() -> isExpired(plan, row)))
             .toList();
+        if (!plan.dryRun()) {
+            answered(() -> leaveToSweep(page.rows()));
+        }
         RestorePage offered = new RestorePage(selected, page.queue(), page.deadLetters(), page.readAt(), page.next());
         RestoreReport report = new RestoreReport(0, 0, first.size() - selected.size(), 0)
             .plus(plan.dryRun() ? answered(() -> count(offered)) : offer(offered));
@@ -285,6 +288,17 @@ final class JournalRestorer implements JournalOperations {
             waitUntil(page.readAt() + offered.size() * SECOND / plan.rate());
         }
         return report;
+    }
+
+    /**
+     * Leaves messages that follow others of their ids, or are about to be changed, to the
+     * sweep: it restores them once that is over, although they may be due much later.
+     * @return their number
+     */
+    int leaveToSweep(List<JournalRow> rows) {
+        List<JournalRow> behind = rows.stream().filter(JournalRow::behind).toList();
+        this.table.checkSoon(behind);
+        return behind.size();
     }
 
     /** Counts the messages that the store does not know; dead letters all count. */

@@ -316,6 +316,16 @@ final class JournalTable {
         return IntStream.range(0, sorted.size()).filter((i) -> changed[i] != 0).mapToObj(sorted::get).toList();
     }
 
+    /** Moves the next checks of accepted rows forward, unless they are soon. */
+    void checkSoon(List<JournalRow> rows) {
+        if (!rows.isEmpty()) {
+            update("""
+                    UPDATE delayqueue_journal SET claimed_until = $now + :span
+                    WHERE revision = :revision AND accepted = TRUE AND claimed_until > $now + :span""",
+                    rows.stream().map(JournalRow::revision).toList(), LedgerSweep.SHORT_REST);
+        }
+    }
+
     /**
      * Records that the store has applied requests whose rows are kept, unless another
      * node recorded it first: the row may have changed since.

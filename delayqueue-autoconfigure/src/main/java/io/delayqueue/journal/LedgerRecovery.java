@@ -267,6 +267,7 @@ final class LedgerRecovery {
             return;
         }
         RestorePage page = run.read();
+        this.restorer.leaveToSweep(page.rows());
         Map<QueueName, List<JournalRow>> rows = new LinkedHashMap<>();
         page.rows()
             .stream()

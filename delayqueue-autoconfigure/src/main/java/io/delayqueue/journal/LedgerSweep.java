@@ -46,7 +46,7 @@ final class LedgerSweep {
      * How long a message rests that follows another one of its id, or whose queue has not
      * answered an offer yet.
      */
-    private static final Duration SHORT_REST = Duration.ofSeconds(5);
+    static final Duration SHORT_REST = Duration.ofSeconds(5);
 
     /** How long a message rests whose queue does not answer. */
     private static final Duration SILENT_REST = Duration.ofMinutes(1);

@@ -198,6 +198,7 @@ final class JournalStatements {
         List<JournalRow> overdue = this.table.dueForCheck(100);
         assertThat(overdue).hasSize(100);
         assertReads("postpone", 600, () -> this.table.postpone(overdue, (row) -> Duration.ofHours(1), (row) -> true));
+        assertReads("checkSoon", 600, () -> this.table.checkSoon(overdue));
         AbandonedRequests abandoned = new AbandonedRequests(this.table, new RequestsBehind(100));
         assertReads("claimAbandoned", 1000, () -> assertThat(abandoned.claim(DELAY)).hasSize(100));
         assertReads("release", 600, () -> this.table.release(some(), DELAY));
