@@ -331,20 +331,17 @@ final class JournalTable {
      * node recorded it first: the row may have changed since.
      */
     void accept(List<AcceptedRowUpdate> accepted) {
-        if (!accepted.isEmpty()) {
-            batch("""
-                    UPDATE delayqueue_journal SET accepted = TRUE, operation = REPLACE(operation, 'O', 'S'), checks = 0,
-                      due_millis = COALESCE(:due, due_millis), due_relative = :relative,
-                      claimed_until = GREATEST($now + :span, :notBefore)
-                    WHERE revision = :revision AND accepted = FALSE""",
-                    accepted.stream()
-                        .sorted(Comparator.comparingLong(AcceptedRowUpdate::revision))
-                        .map((row) -> parameters(row.revision()).addValue("due", row.due(), Types.BIGINT)
-                            .addValue("relative", false)
-                            .addValue("notBefore", row.notBefore())
-                            .addValue("span", row.nextCheck().toMillis()))
-                        .toList());
-        }
+        change(List.of(), accepted);
+    }
+
+    /** Deletes rows whose requests the store has applied. */
+    void delete(Collection<Long> revisions) {
+        change(revisions, List.of());
+    }
+
+    /** Does both in one transaction. */
+    void change(Collection<Long> deleted, List<AcceptedRowUpdate> accepted) {
+        new AppliedRows(this.database).change(deleted, accepted);
     }
 
     /**
@@ -438,13 +435,6 @@ final class JournalTable {
                     DELETE FROM delayqueue_journal
                     WHERE revision = :revision AND accepted = FALSE AND claimed_by = :node""", revisions,
                     Duration.ZERO);
-        }
-    }
-
-    /** Deletes rows whose requests the store has applied. */
-    void delete(Collection<Long> revisions) {
-        if (!revisions.isEmpty()) {
-            update("DELETE FROM delayqueue_journal WHERE revision = :revision", revisions, Duration.ZERO);
         }
     }
 

@@ -208,16 +208,16 @@ final class RelayedBatch {
     }
 
     /**
-     * Changes the rows. Rows that others depend on are deleted first.
+     * Changes the rows. No reader finds the row of a message deleted before the request
+     * is accepted that has ended it.
      * @param retryDelay when requests without an effect are offered again
      * @param onRefusal receives requests that the store refuses, which become dead
      * letters, maybe several times
      */
     void record(Duration retryDelay, BiConsumer<JournalRow, MessageGroupChangeException> onRefusal) {
         List<Long> waiting = waiting();
-        this.table.delete(this.deleted);
+        this.table.change(this.deleted, this.accepted);
         this.table.deleteOwn(this.answered);
-        this.table.accept(this.accepted);
         this.table.release(this.withoutEffect, retryDelay);
         this.table.release(waiting, this.table.claim());
         this.refused.forEach((row, failure) -> refuse(row, failure, retryDelay, onRefusal));

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 import org.springframework.core.io.ClassPathResource;
+import org.springframework.dao.DataAccessException;
 import org.springframework.dao.TransientDataAccessException;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -90,6 +91,64 @@ class LedgerTableTests {
         }
 
         assertThat(jdbc.sql("SELECT failures FROM delayqueue_journal").query(Integer.class).list()).containsExactly(1);
+    }
+
+    /**
+     * P6: a transactional listener takes a message without a row for a lost one, unless
+     * it finds an accepted cancel.
+     */
+    @Test
+    void theRowOfAMessageIsNotDeletedBeforeItsCancelIsAccepted() {
+        DriverManagerDataSource dataSource = new DriverManagerDataSource(ShopDatabase.H2.url());
+        new ResourceDatabasePopulator(new ClassPathResource("io/delayqueue/journal/schema-h2.sql")).execute(dataSource);
+        JdbcClient jdbc = JdbcClient.create(dataSource);
+        long message = insert(jdbc, "1");
+        long cancel = insert(jdbc, "1");
+        jdbc.sql("UPDATE delayqueue_journal SET operation = 'C', accepted = FALSE WHERE revision = ?")
+            .param(cancel)
+            .update();
+        jdbc.sql("ALTER TABLE delayqueue_journal ADD CONSTRAINT no_cancels CHECK (operation = 'S' OR NOT accepted)")
+            .update();
+        JournalTable table = new JournalTable(new JournalDatabase(dataSource, "dq"), Duration.ofSeconds(10));
+        List<AcceptedRowUpdate> accepted = List.of(new AcceptedRowUpdate(cancel, null, Duration.ofHours(1)));
+
+        assertThatThrownBy(() -> table.change(List.of(message), accepted)).isInstanceOf(DataAccessException.class);
+        assertThat(rows(jdbc, "delayqueue_journal")).isEqualTo(2);
+        jdbc.sql("ALTER TABLE delayqueue_journal DROP CONSTRAINT no_cancels").update();
+        table.change(List.of(message), accepted);
+
+        assertThat(rows(jdbc, "delayqueue_journal WHERE accepted = TRUE AND operation = 'C'")).isOne();
+        assertThat(rows(jdbc, "delayqueue_journal")).isOne();
+    }
+
+    /** The same order applies to rows that are accepted and deleted together. */
+    @Test
+    @Tag("server")
+    void rowsAreAcceptedAndDeletedInTheOrderOfTheirKeys() throws Exception {
+        DriverManagerDataSource dataSource = new DriverManagerDataSource(ShopDatabase.POSTGRESQL.url());
+        new ResourceDatabasePopulator(new ClassPathResource("io/delayqueue/journal/schema-postgresql.sql"))
+            .execute(dataSource);
+        JdbcClient jdbc = JdbcClient.create(dataSource);
+        long pending = insert(jdbc, "pending");
+        long replaced = insert(jdbc, "replaced");
+        jdbc.sql("UPDATE delayqueue_journal SET accepted = FALSE WHERE revision = ?").param(pending).update();
+        JournalTable table = new JournalTable(new JournalDatabase(dataSource, "dq"), Duration.ofSeconds(10));
+        List<AcceptedRowUpdate> accepted = List.of(new AcceptedRowUpdate(pending, 5000L, Duration.ofHours(1)));
+
+        try (Connection other = dataSource.getConnection(); Statement statement = other.createStatement()) {
+            other.setAutoCommit(false);
+            statement.execute("UPDATE delayqueue_journal SET checks = 1 WHERE revision = " + pending);
+            CompletableFuture<Void> changed = CompletableFuture
+                .runAsync(() -> table.change(List.of(replaced), accepted));
+            await().atMost(Duration.ofMinutes(1))
+                .until(() -> rows(jdbc, "pg_locks WHERE NOT granted AND locktype = 'transactionid'") == 1);
+            statement.execute("UPDATE delayqueue_journal SET checks = 1 WHERE revision = " + replaced);
+            other.commit();
+            changed.get(1, TimeUnit.MINUTES);
+        }
+
+        assertThat(jdbc.sql("SELECT due_millis FROM delayqueue_journal WHERE accepted = TRUE").query(Long.class).list())
+            .containsExactly(5000L);
     }
 
     private static long insert(JdbcClient jdbc, String id) {
