@@ -2,6 +2,7 @@ package io.delayqueue.journal;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
@@ -245,9 +246,18 @@ final class JournalRestorer implements JournalOperations {
     private RestorePage later(RestoreSelection selection, RestoreCursor cursor, int limit, long begin) {
         Instant dueBefore = selection.dueBefore();
         boolean none = dueBefore != null && dueBefore.toEpochMilli() <= cursor.horizon();
-        List<JournalRow> rows = none ? List.of() : this.table.acceptedSends(selection, cursor.horizon(), cursor, limit);
-        return new RestorePage(rows, null, List.of(), begin,
-                rows.isEmpty() ? cursor.nextPart() : cursor.behind(rows.get(rows.size() - 1)));
+        List<DueRevision> unreadable = new ArrayList<>();
+        List<JournalRow> rows = none ? List.of()
+                : this.table.acceptedSends(selection, cursor.horizon(), cursor, limit, unreadable);
+        RestoreCursor next = cursor.nextPart();
+        if (!rows.isEmpty()) {
+            next = cursor.behind(rows.get(rows.size() - 1));
+        }
+        else if (!unreadable.isEmpty()) {
+            DueRevision last = unreadable.get(unreadable.size() - 1);
+            next = cursor.behind(last.due(), last.revision());
+        }
+        return new RestorePage(rows, null, List.of(), begin, next);
     }
 
     /** Reads dead letters, unless a plan selects an id or a due time. */

@@ -52,9 +52,10 @@ final class JournalRowReader {
     /**
      * Returns a reader of the first rows of a result, until their messages reach
      * {@link JournalTable#BYTES_LIMIT}.
-     * @param unreadable receives the revisions of the rows that cannot be read
+     * @param unreadable receives the keys of the rows that cannot be read, with their
+     * next checks
      */
-    ResultSetExtractor<List<JournalRow>> page(List<Long> unreadable) {
+    ResultSetExtractor<List<JournalRow>> page(List<DueRevision> unreadable) {
         return (result) -> {
             List<JournalRow> rows = new ArrayList<>();
             for (long bytes = 0; bytes < JournalTable.BYTES_LIMIT && result.next();) {
@@ -64,7 +65,7 @@ final class JournalRowReader {
                     bytes += row.size();
                 }
                 else {
-                    unreadable.add(result.getLong("revision"));
+                    unreadable.add(new DueRevision(result.getLong("claimed_until"), result.getLong("revision")));
                 }
             }
             return rows;

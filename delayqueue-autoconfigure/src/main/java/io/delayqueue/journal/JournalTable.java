@@ -211,7 +211,7 @@ final class JournalTable {
      * the place of others.
      */
     List<JournalRow> dueForCheck(int limit) {
-        List<Long> unreadable = new ArrayList<>();
+        List<DueRevision> unreadable = new ArrayList<>();
         List<JournalRow> rows = inOwnTransaction(
                 () -> this.database.replanned("SELECT " + ACCEPTED_COLUMNS + " FROM delayqueue_journal r " + """
                         WHERE namespace = :namespace AND accepted = TRUE AND claimed_until < (SELECT $now)
@@ -219,8 +219,8 @@ final class JournalTable {
                     .param("limit", limit)
                     .query(this.reader.page(unreadable)));
         if (!unreadable.isEmpty()) {
-            update("UPDATE delayqueue_journal SET claimed_until = $now + :span WHERE revision = :revision", unreadable,
-                    UNREADABLE_DELAY);
+            update("UPDATE delayqueue_journal SET claimed_until = $now + :span WHERE revision = :revision",
+                    unreadable.stream().map(DueRevision::revision).toList(), UNREADABLE_DELAY);
         }
         return rows;
     }
@@ -230,19 +230,23 @@ final class JournalTable {
      * that of their due times. Large ones are fewer than the limit.
      * @param dueAfter the earliest due time, in milliseconds since the epoch; 0 for any
      * @param after the last row of the page before
+     * @param unreadable receives the keys of rows that cannot be read
      */
-    List<JournalRow> acceptedSends(RestoreSelection selection, long dueAfter, RestoreCursor after, int limit) {
-        return page(() -> this.database.replanned("SELECT " + ACCEPTED_COLUMNS + " FROM delayqueue_journal r "
-                + "WHERE namespace = :namespace AND accepted = TRUE AND claimed_until >= :check "
-                // As a parameter, PostgreSQL would expect few such rows, and read all.
-                + "AND (claimed_until > :check OR revision > :revision) AND operation = 'S'"
-                + ((dueAfter > 0) ? " AND due_millis > :dueAfter" : "") + selection.condition()
-                + " ORDER BY claimed_until, revision LIMIT :limit", PAGE)
-            .params(selection.parameters())
-            .param("check", after.position())
-            .param("revision", after.revision())
-            .param("dueAfter", dueAfter)
-            .param("limit", limit));
+    List<JournalRow> acceptedSends(RestoreSelection selection, long dueAfter, RestoreCursor after, int limit,
+            List<DueRevision> unreadable) {
+        return page(unreadable,
+                () -> this.database.replanned("SELECT " + ACCEPTED_COLUMNS + " FROM delayqueue_journal r "
+                        + "WHERE namespace = :namespace AND accepted = TRUE AND claimed_until >= :check "
+                        // As a parameter, PostgreSQL would expect few such rows, and read
+                        // all.
+                        + "AND (claimed_until > :check OR revision > :revision) AND operation = 'S'"
+                        + ((dueAfter > 0) ? " AND due_millis > :dueAfter" : "") + selection.condition()
+                        + " ORDER BY claimed_until, revision LIMIT :limit", PAGE)
+                    .params(selection.parameters())
+                    .param("check", after.position())
+                    .param("revision", after.revision())
+                    .param("dueAfter", dueAfter)
+                    .param("limit", limit));
     }
 
     /**
@@ -381,7 +385,11 @@ final class JournalTable {
      * Returns the first rows of a query, until their messages reach {@link #BYTES_LIMIT}.
      */
     List<JournalRow> page(Supplier<StatementSpec> query) {
-        return inOwnTransaction(() -> query.get().query(this.reader.page(new ArrayList<>())));
+        return page(new ArrayList<>(), query);
+    }
+
+    private List<JournalRow> page(List<DueRevision> unreadable, Supplier<StatementSpec> query) {
+        return inOwnTransaction(() -> query.get().query(this.reader.page(unreadable)));
     }
 
     /**
@@ -407,16 +415,16 @@ final class JournalTable {
 
     /** Returns requests that belong to no node, at most {@link #BATCH_LIMIT}. */
     List<AbandonedRequests.Row> abandoned() {
-        return this.database.query(() -> this.database
-            .replanned("SELECT revision, queue_name, message_id, " + BEHIND_PENDING + """
+        return this.database
+            .query(() -> this.database.replanned("SELECT revision, queue_name, message_id, " + BEHIND_PENDING + """
                      FROM delayqueue_journal r
                     WHERE namespace = :namespace AND accepted = FALSE AND claimed_until < (SELECT $now)
                     ORDER BY claimed_until LIMIT :limit""")
-            .param("limit", BATCH_LIMIT)
-            .query((row, number) -> new AbandonedRequests.Row(row.getLong("revision"),
-                    new RequestsBehind.Id(row.getString("queue_name"), row.getString("message_id")),
-                    row.getBoolean("behind")))
-            .list());
+                .param("limit", BATCH_LIMIT)
+                .query((row, number) -> new AbandonedRequests.Row(row.getLong("revision"),
+                        new RequestsBehind.Id(row.getString("queue_name"), row.getString("message_id")),
+                        row.getBoolean("behind")))
+                .list());
     }
 
     /** Claims requests that belong to no node, unless another node claims them first. */

@@ -233,7 +233,7 @@ class JournalPlanTests {
     }
 
     private List<JournalRow> page(RestoreSelection selection) {
-        return this.table.acceptedSends(selection, 0, RestoreCursor.start(0).nextPart(), 1000);
+        return this.table.acceptedSends(selection, 0, RestoreCursor.start(0).nextPart(), 1000, new ArrayList<>());
     }
 
     private void assertReads(String statement, long limit, Runnable call) {

@@ -184,7 +184,7 @@ final class JournalStatements {
     }
 
     private List<JournalRow> page(RestoreSelection selection) {
-        return this.table.acceptedSends(selection, 0, RestoreCursor.start(0).nextPart(), 1000);
+        return this.table.acceptedSends(selection, 0, RestoreCursor.start(0).nextPart(), 1000, new ArrayList<>());
     }
 
     private void assertReadsOfChanges() {

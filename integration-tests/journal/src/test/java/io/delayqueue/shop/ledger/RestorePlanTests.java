@@ -98,6 +98,19 @@ class RestorePlanTests {
         assertThat(this.shop.journal().restore(PLAN.withExpired())).isEqualTo(new RestoreReport(1, 1, 0, 0));
     }
 
+    /** P1: a page of rows that this version cannot read does not end the restore. */
+    @EachDatabase
+    void messagesBehindUnreadableRowsAreRestored(ShopDatabase database) {
+        this.shop = ShopApplication.start(redis, database.url());
+        lost(message("unreadable", LATER).build(), message("readable", LATER.multipliedBy(2)).build());
+        this.shop.jdbc()
+            .sql("UPDATE delayqueue_journal SET on_duplicate = 'OTHER' WHERE message_id = 'unreadable'")
+            .update();
+
+        assertThat(this.shop.journal().restore(PLAN.rate(1))).isEqualTo(new RestoreReport(1, 0, 0, 0));
+        assertThat(isThere("readable")).isTrue();
+    }
+
     /** P1: messages that Redis refuses are counted, and restored by the next attempt. */
     @EachDatabase
     void messagesThatRedisDoesNotAcceptCountAsFailed(ShopDatabase database) {
