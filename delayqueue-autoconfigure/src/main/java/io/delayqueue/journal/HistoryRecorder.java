@@ -110,7 +110,7 @@ final class HistoryRecorder implements MessageStore {
                 boolean restored = isRepeated(target);
                 results.forEach((result) -> trace.sent(result, restored));
             }
-            else {
+            else if (!isRepeated(target)) {
                 trace.doubtfulSends(messages, failure);
             }
         });

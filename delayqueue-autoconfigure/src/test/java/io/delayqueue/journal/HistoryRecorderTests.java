@@ -9,11 +9,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
+import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.MessageLimits;
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.admin.HistoryEntry.Event;
 import io.delayqueue.fixtures.ManualClock;
 import io.delayqueue.memory.InMemoryMessageStore;
@@ -232,6 +234,24 @@ class HistoryRecorderTests {
         this.store.cancel(repeated, "42").join();
 
         assertThat(recorded()).containsExactly("42 SENT: restored after a loss, due at " + Instant.ofEpochMilli(1));
+    }
+
+    /** A restore without an answer is repeated; its message was sent long ago. */
+    @Test
+    void aFailedRestoreIsNoTransition() {
+        CompletableFuture<List<SendResult>> failed = CompletableFuture
+            .failedFuture(new StoreUnavailableException("no answer", Effect.UNKNOWN, null));
+        MessageStore away = (MessageStore) Proxy.newProxyInstance(getClass().getClassLoader(),
+                new Class<?>[] { MessageStore.class }, (proxy, method, arguments) -> failed);
+        this.store = new HistoryRecorder(away, QUEUE::equals, true, this.rows::add, () -> this.nanos++);
+        PartitionTarget repeated = TARGET.with(new OfferConditions(7, (partition) -> Long.MAX_VALUE).restoring());
+        List<NewMessage> messages = List.of(NewMessage.of("42", DueTime.NOW, new byte[0]));
+
+        assertThat(this.store.schedule(repeated, messages)).isCompletedExceptionally();
+        assertThat(recorded()).isEmpty();
+
+        assertThat(this.store.schedule(TARGET, messages)).isCompletedExceptionally();
+        assertThat(recorded()).containsExactly("42 SENT: no answer, so it may not be stored");
     }
 
     @Test
