@@ -3,12 +3,18 @@ package io.delayqueue.journal;
 import java.util.List;
 
 import io.delayqueue.QueueName;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads the accepted cancels of a queue, which are repeated before a restore: first their
  * keys, then the rows of these. Thread-safe.
  */
 final class CancelRows {
+
+    /**
+     * Rows that a statement reads, so that it ends within the time limit of a database.
+     */
+    static final int SCAN = 10_000;
 
     private final JournalTable table;
 
@@ -22,21 +28,28 @@ final class CancelRows {
     /**
      * Returns the keys of cancels, with their next checks in place of due times, in the
      * order of these. No index has the operation: the database reads the keys of all
-     * accepted rows, which may take long.
-     * @param after the last one of the page before
+     * accepted rows, at most {@link #SCAN} of them at once.
+     * @param after the last row of the page before
+     * @param limit the maximum number of cancels
      */
-    List<DueRevision> keys(QueueName queue, RestoreCursor after, int limit) {
-        return this.database.inOwnTransaction(() -> this.database.replanned("""
-                SELECT claimed_until, revision FROM delayqueue_journal
+    Page page(QueueName queue, RestoreCursor after, int limit) {
+        List<Scanned> scanned = this.database.inOwnTransaction(() -> this.database.replanned("""
+                SELECT claimed_until, revision, CASE WHEN operation = 'C' AND queue_name = :queue THEN 1 ELSE 0 END
+                FROM delayqueue_journal
                 WHERE namespace = :namespace AND accepted = TRUE AND claimed_until >= :check
-                  AND (claimed_until > :check OR revision > :revision) AND operation = 'C' AND queue_name = :queue
+                  AND (claimed_until > :check OR revision > :revision)
                 ORDER BY claimed_until, revision LIMIT :limit""")
             .param("queue", queue.value())
             .param("check", after.position())
             .param("revision", after.revision())
-            .param("limit", limit)
-            .query((row, number) -> new DueRevision(row.getLong(1), row.getLong(2)))
+            .param("limit", SCAN)
+            .query((row, number) -> new Scanned(new DueRevision(row.getLong(1), row.getLong(2)), row.getInt(3) == 1))
             .list());
+        List<DueRevision> keys = scanned.stream().filter(Scanned::cancel).map(Scanned::key).limit(limit).toList();
+        if (keys.size() == limit) {
+            return new Page(keys, keys.get(limit - 1));
+        }
+        return new Page(keys, scanned.isEmpty() ? null : scanned.get(scanned.size() - 1).key());
     }
 
     /**
@@ -50,6 +63,19 @@ final class CancelRows {
                     + JournalTable.COUNT_OF_SAME_ID + "NOT (" + JournalTable.PENDING
                     + ") AND o.operation = 'S' AND o.revision < r.revision) = 0", JournalTable.PAGE)
             .param("revisions", keys.stream().map(DueRevision::revision).toList()));
+    }
+
+    /**
+     * Holds a part of the cancels.
+     *
+     * @param keys those of the cancels, maybe none
+     * @param last the last row that was read; {@code null} if there are no more
+     */
+    record Page(List<DueRevision> keys, @Nullable DueRevision last) {
+    }
+
+    /** Holds the key of an accepted row, and whether it is a cancel of the queue. */
+    private record Scanned(DueRevision key, boolean cancel) {
     }
 
 }

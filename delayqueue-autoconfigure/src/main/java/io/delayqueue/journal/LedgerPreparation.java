@@ -171,15 +171,18 @@ final class LedgerPreparation {
     /** Cancels again what an older copy of the store may have brought back. */
     private @Nullable CompletableFuture<?> cancelPage() {
         requireRestored();
-        List<DueRevision> keys = this.cancelRows.keys(this.queue, this.cancels, PAGE);
-        if (keys.isEmpty()) {
+        CancelRows.Page page = this.cancelRows.page(this.queue, this.cancels, PAGE);
+        DueRevision last = page.last();
+        if (last == null) {
             return null;
         }
-        DueRevision last = keys.get(keys.size() - 1);
         this.cancels = this.cancels.behind(last.due(), last.revision());
+        if (page.keys().isEmpty()) {
+            return CompletableFuture.completedFuture(null);
+        }
         // The limit of the calls begins behind the search, which may take long.
         long begin = System.nanoTime();
-        List<CompletableFuture<?>> calls = this.cancelRows.effective(keys)
+        List<CompletableFuture<?>> calls = this.cancelRows.effective(page.keys())
             .stream()
             .<CompletableFuture<?>>map((row) -> this.offers.cancelAgain(row, begin))
             .toList();

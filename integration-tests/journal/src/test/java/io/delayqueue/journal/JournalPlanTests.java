@@ -109,8 +109,7 @@ class JournalPlanTests {
                 () -> assertThat(this.table.hasAccepted(new QueueName("payments"))).isFalse());
         assertReads("a page of a restore", rows + 5000, () -> page(ALL));
         List<DueRevision> cancels = new ArrayList<>();
-        assertReads("the cancels of a restore", rows + 5000,
-                () -> cancels.addAll(new CancelRows(this.table).keys(QUEUE, RestoreCursor.start(0).nextPart(), 100)));
+        assertReads("the cancels of a restore", rows + 5000, () -> cancels.addAll(cancels()));
         assertReads("the rows of these cancels", 1200, () -> new CancelRows(this.table).effective(cancels));
         assertReads("dueForCheck", rows + 1000, () -> this.table.dueForCheck(100));
         assertReads("claimAbandoned", rows + 1000, () -> assertThat(claimAbandoned()).hasSize(100));
@@ -230,6 +229,10 @@ class JournalPlanTests {
 
     private List<Long> claimAbandoned() {
         return new AbandonedRequests(this.table, new RequestsBehind(100)).claim(DELAY);
+    }
+
+    private List<DueRevision> cancels() {
+        return new CancelRows(this.table).page(QUEUE, RestoreCursor.start(0).nextPart(), 100).keys();
     }
 
     private List<JournalRow> page(RestoreSelection selection) {

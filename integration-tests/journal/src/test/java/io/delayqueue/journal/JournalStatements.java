@@ -162,8 +162,7 @@ final class JournalStatements {
         assertReads("the message of a restore", 10,
                 () -> page(new RestoreSelection(List.of("orders"), "order-50003", null)));
         List<DueRevision> cancels = new ArrayList<>();
-        assertReads("the cancels of a restore", 20_000,
-                () -> cancels.addAll(new CancelRows(this.table).keys(QUEUE, RestoreCursor.start(0).nextPart(), 100)));
+        assertReads("the cancels of a restore", 20_000, () -> cancels.addAll(cancels()));
         assertReads("the rows of these cancels", 1200, () -> new CancelRows(this.table).effective(cancels));
         List<DueRevision> due = new ArrayList<>();
         assertReads("the messages of a restore that are due soon, of which each is read", 20_000,
@@ -181,6 +180,10 @@ final class JournalStatements {
         assertReads("the messages that have not ended", 600,
                 () -> assertThat(ended.idsWithRows(Map.of("order-50003", 50_003L, "order-50004", 1L)))
                     .containsExactly("order-50003"));
+    }
+
+    private List<DueRevision> cancels() {
+        return new CancelRows(this.table).page(QUEUE, RestoreCursor.start(0).nextPart(), 100).keys();
     }
 
     private List<JournalRow> page(RestoreSelection selection) {

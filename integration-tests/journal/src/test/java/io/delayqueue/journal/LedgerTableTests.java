@@ -151,6 +151,34 @@ class LedgerTableTests {
             .containsExactly(5000L);
     }
 
+    /** P6: the search for cancels among many rows ends within a time limit. */
+    @Test
+    void aSearchForCancelsReadsAPageOfRowsAtOnce() {
+        DriverManagerDataSource dataSource = new DriverManagerDataSource(ShopDatabase.H2.url());
+        new ResourceDatabasePopulator(new ClassPathResource("io/delayqueue/journal/schema-h2.sql")).execute(dataSource);
+        JdbcClient jdbc = JdbcClient.create(dataSource);
+        jdbc.sql("INSERT INTO delayqueue_journal (namespace, queue_name, message_id, operation, due_relative, "
+                + "recorded_at, accepted, checks, claimed_by, claimed_until) "
+                + "SELECT 'dq', 'orders', X, CASE WHEN X = 10001 THEN 'C' ELSE 'S' END, FALSE, 0, TRUE, 0, '-', X "
+                + "FROM SYSTEM_RANGE(1, 10001)")
+            .update();
+        CancelRows cancels = new CancelRows(
+                new JournalTable(new JournalDatabase(dataSource, "dq"), Duration.ofSeconds(10)));
+        RestoreCursor start = RestoreCursor.start(0).nextPart();
+
+        CancelRows.Page first = cancels.page(PARTITION.queue(), start, 100);
+        CancelRows.Page second = cancels.page(PARTITION.queue(), behind(start, first), 100);
+        CancelRows.Page third = cancels.page(PARTITION.queue(), behind(start, second), 100);
+
+        assertThat(first.keys()).isEmpty();
+        assertThat(second.keys()).extracting(DueRevision::due).containsExactly(10_001L);
+        assertThat(third.last()).isNull();
+    }
+
+    private static RestoreCursor behind(RestoreCursor cursor, CancelRows.Page page) {
+        return cursor.behind(page.last().due(), page.last().revision());
+    }
+
     private static long insert(JdbcClient jdbc, String id) {
         jdbc.sql("INSERT INTO delayqueue_journal (namespace, queue_name, message_id, operation, due_relative, "
                 + "recorded_at, accepted, checks, claimed_by, claimed_until) "
