@@ -49,6 +49,12 @@ public final class JournalDatabase {
 
     private final DataSource dataSource;
 
+    /**
+     * The data source by which transaction managers bind connections: that behind a
+     * transaction-aware proxy.
+     */
+    private final DataSource bound;
+
     private final String namespace;
 
     private final TableNames tables;
@@ -91,6 +97,7 @@ public final class JournalDatabase {
         this.jdbc = JdbcClient.create(template);
         this.named = new NamedParameterJdbcTemplate(template);
         JdbcTransactionManager transactions = new JdbcTransactionManager(dataSource);
+        this.bound = Objects.requireNonNull(transactions.getDataSource());
         this.none = new TransactionTemplate(transactions);
         this.none.setPropagationBehavior(TransactionDefinition.PROPAGATION_NOT_SUPPORTED);
         this.own = new TransactionTemplate(transactions);
@@ -159,7 +166,7 @@ public final class JournalDatabase {
      * JDBC transactions does not suspend: it would use it, and commit the transaction.
      */
     private <T> T apart(Supplier<T> statements) {
-        DataSource key = this.dataSource;
+        DataSource key = this.bound;
         boolean jpa = TransactionSynchronizationManager.getResource(key) instanceof ConnectionHolder holder
                 && !holder.isSynchronizedWithTransaction();
         Object connection = jpa ? TransactionSynchronizationManager.unbindResource(key) : null;
