@@ -131,9 +131,10 @@ public interface DelayQueueOperations {
      * @return a future that completes with the result or the exception of
      * {@link #send(DelayedMessage)}, on a thread of the store's connection, which must
      * not be blocked. Invalid arguments and payloads cause an exception from the call
-     * itself. A send that is deferred until after the commit completes immediately with
-     * {@link SendOutcome#DEFERRED}. With a connection factory other than Lettuce's, the
-     * call itself waits
+     * itself, and so does, within a transaction, a message that the journal of its queue
+     * cannot record: the transaction has to be rolled back. A send that is deferred until
+     * after the commit completes immediately with {@link SendOutcome#DEFERRED}. With a
+     * connection factory other than Lettuce's, the call itself waits
      */
     CompletableFuture<SendResult> sendAsync(DelayedMessage message);
 

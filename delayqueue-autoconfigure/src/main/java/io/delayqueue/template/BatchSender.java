@@ -20,6 +20,7 @@ import io.delayqueue.DelayedMessage;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreRefusedException;
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.MessageEventRecorder;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.MessageStore;
@@ -54,9 +55,10 @@ final class BatchSender {
     /**
      * Creates a sender.
      * @param independent whether messages are sent even if others have failed. After a
-     * call without an answer no further one is made for its queue, nor for any other
-     * queue once the time limit of a single answer has passed. An interrupt ends no wait
-     * of such a send
+     * call without an answer no further one is made for its queue. After one that had no
+     * answer or waited for replicas in vain, no further one is made for any queue once
+     * the time limit of a single answer has passed. An interrupt of the caller does not
+     * end the send
      */
     BatchSender(PartitionRouter router, BlockingStoreCalls calls, MessageEventRecorderFactory events,
             HandledIdSendWarning ownIds, boolean independent) {
@@ -165,6 +167,9 @@ final class BatchSender {
         /** The queues of calls that failed without an answer of the store. */
         private final Set<QueueName> unanswered = new HashSet<>();
 
+        /** Whether a call had no answer, or waited for replicas in vain. */
+        private boolean slow;
+
         private final long begin = System.nanoTime();
 
         private boolean interrupted;
@@ -180,8 +185,7 @@ final class BatchSender {
             if (!BatchSender.this.independent) {
                 return this.failure != null;
             }
-            return this.unanswered.contains(queue)
-                    || (!this.unanswered.isEmpty() && BatchSender.this.calls.isLimitPassed(this.begin));
+            return this.unanswered.contains(queue) || (this.slow && BatchSender.this.calls.isLimitPassed(this.begin));
         }
 
         /**
@@ -189,7 +193,7 @@ final class BatchSender {
          * read.
          */
         List<Chunk> chunks() {
-            PartitionRoute[] routes = new PartitionRoute[this.messages.size()];
+            @Nullable PartitionRoute[] routes = new PartitionRoute[this.messages.size()];
             Map<QueueName, List<Integer>> byQueue = new LinkedHashMap<>();
             for (int position = 0; position < routes.length; position++) {
                 QueueName queue = this.messages.get(position).queue();
@@ -199,30 +203,30 @@ final class BatchSender {
             return chunks(routes);
         }
 
-        private List<Chunk> chunks(PartitionRoute[] routes) {
+        private List<Chunk> chunks(@Nullable PartitionRoute[] routes) {
             List<Chunk> chunks = new ArrayList<>();
             Map<PartitionRoute, Chunk> open = new HashMap<>();
             Chunk chunk = null;
             for (int position = 0; position < routes.length; position++) {
-                if (routes[position] == null) {
+                PartitionRoute route = routes[position];
+                if (route == null) {
                     continue;
                 }
                 PreparedMessage message = this.messages.get(position);
-                if (chunk == null || chunk.route != routes[position]) { // mostly one
-                                                                        // instance
-                    chunk = open.get(routes[position]);
+                if (chunk == null || chunk.route != route) { // mostly one instance
+                    chunk = open.get(route);
                 }
                 if (chunk == null || !chunk.hasRoomFor(message)) {
-                    chunk = new Chunk(routes[position]);
+                    chunk = new Chunk(route);
                     chunks.add(chunk);
-                    open.put(routes[position], chunk);
+                    open.put(route, chunk);
                 }
                 chunk.add(position, message);
             }
             return chunks;
         }
 
-        private void findRoutes(QueueName queue, List<Integer> positions, PartitionRoute[] routes) {
+        private void findRoutes(QueueName queue, List<Integer> positions, @Nullable PartitionRoute[] routes) {
             if (isStopped(queue)) {
                 return;
             }
@@ -329,7 +333,8 @@ final class BatchSender {
             else if (first && this.failure != failure) {
                 this.failure.addSuppressed(failure);
             }
-            if (!(failure instanceof StoreRefusedException)) {
+            this.slow |= !(failure instanceof StoreRefusedException);
+            if (failure instanceof StoreUnavailableException) {
                 this.unanswered.add(queue);
             }
         }

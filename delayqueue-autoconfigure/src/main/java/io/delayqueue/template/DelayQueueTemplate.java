@@ -167,6 +167,9 @@ public class DelayQueueTemplate implements DelayQueueOperations {
                 return recordAsync(recorder, prepared.queue(), List.of(prepared.written())).get(0);
             }
             catch (RuntimeException ex) {
+                if (this.afterCommitSends.hasCommitAhead()) {
+                    throw ex; // or the transaction would commit without the message
+                }
                 return CompletableFuture.failedFuture(ex);
             }
         }
@@ -323,9 +326,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
         return List.copyOf(results);
     }
 
-    /**
-     * Messages that would wait for a commit are discarded if the others cannot be stored.
-     */
+    /** Discards messages that would wait for a commit if the others fail. */
     private List<SendResult> sendNow(List<PreparedMessage> now, List<PreparedMessage> later) {
         try {
             return this.batchSender.send(now);

@@ -10,6 +10,8 @@ import io.delayqueue.AfterCommitSendFailedEvent;
 import io.delayqueue.BatchSendException;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.NotReplicatedException;
+import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
@@ -270,6 +272,18 @@ class AfterCommitSenderTests {
 
         assertThat(this.store.ids("q")).hasSize(4 * MessageStore.BATCH_LIMIT);
         assertThat(failedIds()).hasSize(MessageStore.BATCH_LIMIT);
+    }
+
+    @Test
+    void aMessageOnTooFewReplicasDoesNotCostLaterMessagesOfItsQueue() {
+        this.store.failOn("schedule q [a]", new NotReplicatedException("on 0 of 1 replicas", null));
+
+        this.transaction.executeWithoutResult((status) -> {
+            this.template.send(message("a"));
+            this.template.send(message("a").toBuilder().onDuplicate(OnDuplicate.REPLACE).build());
+        });
+
+        assertThat(this.store.calls).containsExactly("schedule q [a]", "schedule q [a]");
     }
 
     /** The connection of the transaction is held as long as the calls last. */

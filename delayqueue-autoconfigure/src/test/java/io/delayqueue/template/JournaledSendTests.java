@@ -23,6 +23,7 @@ import org.junit.jupiter.api.Test;
 
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.DataAccessResourceFailureException;
+import org.springframework.transaction.support.TransactionTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -61,6 +62,17 @@ class JournaledSendTests {
         assertThat(this.template.sendAsync(message("a"))).failsWithin(TemplateFixture.AGES)
             .withThrowableOfType(ExecutionException.class)
             .withCauseInstanceOf(DataAccessResourceFailureException.class);
+        assertThat(this.counts.failed).hasValue(1);
+    }
+
+    /** The caller may ignore the future, and the transaction must not commit then. */
+    @Test
+    void aMessageThatIsNotRecordedEndsItsTransaction() {
+        when(this.journal.send(any(), any())).thenThrow(new DataAccessResourceFailureException("database"));
+        TransactionTemplate transaction = new TransactionTemplate(new ResourcelessTransactionManager());
+
+        assertThatExceptionOfType(DataAccessException.class)
+            .isThrownBy(() -> transaction.execute((status) -> this.template.sendAsync(message("a"))));
         assertThat(this.counts.failed).hasValue(1);
     }
 
