@@ -14,6 +14,7 @@ import io.delayqueue.DelayedListeners;
 import io.delayqueue.DelayedSchedule;
 import io.delayqueue.DelayedSchedules;
 import io.delayqueue.QueueName;
+import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.listener.handler.HandlerMethodAdapter;
 import io.delayqueue.listener.handler.HandlerMethodFactory;
 import io.delayqueue.listener.handler.InvalidListenerException;
@@ -129,7 +130,7 @@ public final class DelayedListenerAnnotationBeanPostProcessor
                 DelayedSchedules.class);
     }
 
-    /** Adds the listeners of a bean, all or none. */
+    /** Adds the listeners and schedules of a bean, all or none. */
     private void add(List<Found> listeners) {
         Found first = listeners.get(0);
         if (this.beanFactory != null && this.beanFactory.containsBean(first.beanName())
@@ -197,8 +198,9 @@ public final class DelayedListenerAnnotationBeanPostProcessor
     }
 
     /**
-     * Registers the listeners of a method.
-     * @param removals receives an action for each listener that removes it again
+     * Registers the listeners of a method, and declares its schedules.
+     * @param removals receives an action for each listener and each schedule that removes
+     * it again
      */
     private void register(Found listener, List<Runnable> removals) {
         ConfigurableBeanFactory factory = (this.beanFactory instanceof ConfigurableBeanFactory configurable)
@@ -217,7 +219,7 @@ public final class DelayedListenerAnnotationBeanPostProcessor
             }
             for (DelayedSchedule declared : schedules(listener.method())) {
                 try {
-                    declare(new ScheduleAttributes(declared, factory), attributes);
+                    declare(new ScheduleAttributes(declared, factory), attributes, removals);
                 }
                 catch (IllegalArgumentException ex) {
                     throw new IllegalArgumentException(
@@ -230,7 +232,7 @@ public final class DelayedListenerAnnotationBeanPostProcessor
         }
     }
 
-    private void declare(ScheduleAttributes schedule, List<ListenerAttributes> listeners) {
+    private void declare(ScheduleAttributes schedule, List<ListenerAttributes> listeners, List<Runnable> removals) {
         QueueName given = schedule.queue();
         List<QueueName> all = listeners.stream().flatMap((listener) -> listener.queues().stream()).toList();
         if (given == null && all.size() != 1) {
@@ -243,7 +245,10 @@ public final class DelayedListenerAnnotationBeanPostProcessor
             .findFirst()
             .orElseThrow(() -> new IllegalArgumentException(
                     "queue must be one of those of the listener, which are %s, but was '%s'".formatted(all, queue)));
-        this.schedules.apply(owner.system()).declare(queue, schedule.definition(), schedule.payload());
+        LocalSchedules system = this.schedules.apply(owner.system());
+        ScheduleDefinition definition = schedule.definition();
+        system.declare(queue, definition, schedule.payload());
+        removals.add(() -> system.withdraw(queue, definition.name()));
     }
 
     private static HandlerMethodAdapter handler(HandlerMethodFactory handlers, Found listener,

@@ -12,6 +12,8 @@ import java.util.Set;
 
 import io.delayqueue.Backoff;
 import io.delayqueue.DelayedListener;
+import io.delayqueue.DelayedSchedule;
+import io.delayqueue.QueueName;
 import io.delayqueue.listener.handler.HandlerMethodFactory;
 import io.delayqueue.listener.handler.InvalidListenerException;
 import io.delayqueue.listener.handler.MessageHandler;
@@ -22,7 +24,9 @@ import io.delayqueue.observation.MessageObservations;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.MessageEventRecorderFactory;
 import io.delayqueue.store.envelope.EnvelopeCodec;
+import io.delayqueue.store.schedule.DeclaredScheduleRegistrar;
 import io.delayqueue.store.schedule.LocalSchedules;
+import io.delayqueue.store.schedule.OccurrenceEvents;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -51,6 +55,8 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
     private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
 
     private final List<String> constructed = new ArrayList<>();
+
+    private final LocalSchedules schedules = LocalSchedules.none();
 
     @AfterEach
     void close() {
@@ -83,7 +89,7 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
         this.context.registerBean("delayedListenerPostProcessor", DelayedListenerAnnotationBeanPostProcessor.class,
                 () -> new DelayedListenerAnnotationBeanPostProcessor(
                         this.context.getBeanProvider(DelayedListenerRegistry.class), (system) -> null,
-                        (system) -> LocalSchedules.none()));
+                        (system) -> this.schedules));
         this.context.registerBean(PropertySourcesPlaceholderConfigurer.class);
         this.context.refresh();
         return this.context.getBean(DelayedListenerRegistry.class);
@@ -258,6 +264,12 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
         Exception failure = catchThrowableOfType(Exception.class, () -> this.context.getBean("lazy"));
         assertThat(findCause(failure).problem()).startsWith("concurrency must be");
         assertThat(registry.listeners()).isEmpty();
+        DeclaredScheduleRegistrar declarations = new DeclaredScheduleRegistrar(this.schedules, new QueueName("orders"),
+                OccurrenceEvents.NONE, Runnable::run);
+        assertThat(declarations.count()).isZero();
+
+        Exception next = catchThrowableOfType(Exception.class, () -> this.context.getBean("lazy"));
+        assertThat(findCause(next)).hasMessage(findCause(failure).getMessage());
     }
 
     private static InvalidListenerException findCause(Throwable thrown) {
@@ -320,6 +332,7 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
 
         @DelayedListener("orders")
         @DelayedListener("payments")
+        @DelayedSchedule(name = "daily", fixedRate = "1d", queue = "orders")
         void handle(String text) {
         }
 

@@ -36,7 +36,7 @@ public final class LocalSchedules {
 
     private final String node = Long.toString(ThreadLocalRandom.current().nextLong() >>> 1, Character.MAX_RADIX);
 
-    /** How often this process has put or declared schedules in each queue. */
+    /** How often this process has put, declared or withdrawn schedules in each queue. */
     private final Map<QueueName, Long> queues = new ConcurrentHashMap<>();
 
     private final Map<QueueName, Map<String, ScheduleDeclaration>> declarations = new ConcurrentHashMap<>();
@@ -138,6 +138,21 @@ public final class LocalSchedules {
         this.firing.forEach((watcher) -> watcher.declared(queue));
     }
 
+    /**
+     * Removes the declaration of a schedule, if there is one. A call that is pending may
+     * still store the schedule. A schedule that is stored is fired until no node has
+     * declared it for an hour, or for an application without a name until it is removed
+     * by a call.
+     */
+    public void withdraw(QueueName queue, String name) {
+        // First, as a queue without declarations and additions may be forgotten.
+        this.queues.computeIfPresent(queue, (key, additions) -> additions + 1);
+        Map<String, ScheduleDeclaration> declared = this.declarations.get(queue);
+        if (declared != null) {
+            declared.remove(name);
+        }
+    }
+
     /** Returns the schedules that are declared for a queue, by their names. */
     Map<String, ScheduleDeclaration> declarations(QueueName queue) {
         return Map.copyOf(this.declarations.getOrDefault(queue, Map.of()));
@@ -154,7 +169,9 @@ public final class LocalSchedules {
         return this.queues.containsKey(queue);
     }
 
-    /** Returns how often this process has put or declared schedules in a queue. */
+    /**
+     * Returns how often this process has put, declared or withdrawn schedules in a queue.
+     */
     public long additions(QueueName queue) {
         return this.queues.getOrDefault(queue, 0L);
     }

@@ -21,13 +21,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 @ExtendWith(OutputCaptureExtension.class)
 class LocalSchedulesTests {
 
+    private static final QueueName QUEUE = new QueueName("reports");
+
     private static LocalSchedules of(String application) {
         return new LocalSchedules(ScheduleStore.NONE, new EnvelopeCodec(JsonMapper.builder().build()),
                 LocalSchedules.MISFIRE_THRESHOLD, application);
     }
 
     private static void declare(LocalSchedules schedules, String name) {
-        schedules.declare(new QueueName("reports"), ScheduleDefinition.cron(name, "@daily").build(), "{}");
+        schedules.declare(QUEUE, ScheduleDefinition.cron(name, "@daily").build(), "{}");
     }
 
     @Test
@@ -47,6 +49,35 @@ class LocalSchedulesTests {
 
         assertThat(unnamed.isNamed()).isFalse();
         assertThat(output.getAll()).containsOnlyOnce("Set spring.application.name").contains("Schedule 'one'");
+    }
+
+    @Test
+    void aWithdrawnScheduleCanBeDeclaredAgain() {
+        LocalSchedules schedules = of("orders");
+        schedules.withdraw(QUEUE, "one");
+        assertThat(schedules.isAdded(QUEUE)).isFalse();
+
+        declare(schedules, "one");
+        declare(schedules, "two");
+        schedules.withdraw(QUEUE, "one");
+        assertThat(schedules.declarations(QUEUE)).containsOnlyKeys("two");
+
+        declare(schedules, "one");
+        assertThat(schedules.declarations(QUEUE)).containsOnlyKeys("one", "two");
+    }
+
+    /** A declaration that is pending may store the schedule later. */
+    @Test
+    void aWithdrawalIsAUseOfTheQueue() {
+        LocalSchedules schedules = of("orders");
+        declare(schedules, "one");
+        long before = schedules.additions(QUEUE);
+        schedules.withdraw(QUEUE, "one");
+
+        schedules.forget(QUEUE, before);
+        assertThat(schedules.isAdded(QUEUE)).isTrue();
+        schedules.forget(QUEUE, schedules.additions(QUEUE));
+        assertThat(schedules.isAdded(QUEUE)).isFalse();
     }
 
     /** The script removes what the application may remove by a call. */
