@@ -151,8 +151,18 @@ public final class DelayedListenerAnnotationBeanPostProcessor
         }
         catch (RuntimeException | Error ex) {
             // The bean is not created, and the next attempt creates another one.
-            removals.forEach(Runnable::run);
+            removals.forEach((removal) -> run(removal, ex));
             throw ex;
+        }
+    }
+
+    /** Runs a removal, and adds its failure to that of the bean. */
+    private static void run(Runnable removal, Throwable failure) {
+        try {
+            removal.run();
+        }
+        catch (RuntimeException | Error ex) {
+            failure.addSuppressed(ex);
         }
     }
 

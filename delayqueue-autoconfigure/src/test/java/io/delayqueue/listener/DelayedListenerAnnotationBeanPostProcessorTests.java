@@ -272,6 +272,21 @@ class DelayedListenerAnnotationBeanPostProcessorTests {
         assertThat(findCause(next)).hasMessage(findCause(failure).getMessage());
     }
 
+    @Test
+    void aRemovalThatFailsHidesNeitherTheCauseNorTheOtherRemovals() {
+        this.context.registerBean("lazy", HalfValid.class, (definition) -> definition.setLazyInit(true));
+        DelayedListenerRegistry registry = start();
+        registry.onRemoval((listener) -> {
+            throw new IllegalStateException(listener.queues() + " not removed");
+        });
+
+        Exception failure = catchThrowableOfType(Exception.class, () -> this.context.getBean("lazy"));
+        assertThat(findCause(failure).problem()).startsWith("concurrency must be");
+        assertThat(findCause(failure).getSuppressed()).extracting(Throwable::getMessage)
+            .containsExactly("[orders] not removed", "[payments] not removed");
+        assertThat(registry.listeners()).isEmpty();
+    }
+
     private static InvalidListenerException findCause(Throwable thrown) {
         Throwable cause = thrown;
         while (cause != null && !(cause instanceof InvalidListenerException)) {
