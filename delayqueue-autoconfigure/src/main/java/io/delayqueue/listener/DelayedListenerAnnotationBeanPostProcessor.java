@@ -43,7 +43,10 @@ import org.springframework.core.annotation.AnnotationUtils;
  * lazy bean are registered, and started, when the bean is created. Beans that are not
  * singletons cannot have listeners: each instance would be one more listener.
  * <p>
- * Has no order, so that the proxies of all ordered post-processors exist before.
+ * Has no order, so that the proxies of all ordered post-processors exist before. In a
+ * cycle of beans, this object receives the first one without its proxy. The listeners of
+ * that bean are called through the proxy if the bean exists at the end of the start, and
+ * otherwise without it.
  * <p>
  * <strong>Threads.</strong> Beans may be created on several threads.
  */
