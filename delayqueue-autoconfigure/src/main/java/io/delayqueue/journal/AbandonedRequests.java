@@ -3,8 +3,11 @@ package io.delayqueue.journal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+
+import io.delayqueue.QueueName;
 
 /**
  * Claims the requests that other nodes left behind. Those that follow another request of
@@ -24,18 +27,24 @@ final class AbandonedRequests {
 
     private final RequestsBehind behind;
 
+    private final Predicate<QueueName> left;
+
     /**
      * Creates the search.
      * @param behind receives the requests that follow others
+     * @param left returns whether the requests of a queue cannot be applied now, so that
+     * those that follow others are not claimed: they would be read again and again
      */
-    AbandonedRequests(JournalTable table, RequestsBehind behind) {
+    AbandonedRequests(JournalTable table, RequestsBehind behind, Predicate<QueueName> left) {
         this.table = table;
         this.behind = behind;
+        this.left = left;
     }
 
     /**
      * Claims requests that belong to no node and are the earliest of their ids, and those
-     * that follow them. Other ones wait for a delay if they could conceal such requests.
+     * that follow them, unless their queues are left for later. Other ones wait for a
+     * delay if they could conceal such requests.
      * @return the rows of the earliest ones, at most {@link JournalTable#BATCH_LIMIT};
      * another node may claim some of them first
      */
@@ -67,6 +76,7 @@ final class AbandonedRequests {
             .filter(Row::behind)
             .filter((row) -> ids.contains(row.id()) || this.behind.contains(row.id()))
             .filter((row) -> this.behind.hasRoom(row.id()))
+            .filter((row) -> !this.left.test(new QueueName(row.id().queue())))
             .toList();
     }
 

@@ -88,8 +88,8 @@ final class JournalRelay implements SmartLifecycle {
     JournalRelay(JournalTable table, OfferSender offers, LedgerLookup store, JournalStatus status, boolean maintenance,
             Consumer<Object> publisher) {
         this.table = table;
-        this.abandoned = new AbandonedRequests(table, this.behind);
         this.requests = new RelayedRequests(table, offers, store, status, publisher, this.events::release);
+        this.abandoned = new AbandonedRequests(table, this.behind, this.requests::isLeft);
         this.status = status;
         this.delay = new RelayDelay(table.database(), status);
         this.maintenance = maintenance;

@@ -92,6 +92,15 @@ final class RelayedRequests {
         return this.offered.size();
     }
 
+    /**
+     * Returns whether requests of a queue are left for later: the store did not answer
+     * for it last, it belongs to another journal, or the database is older than the
+     * store.
+     */
+    boolean isLeft(QueueName queue) {
+        return this.silent.contains(queue) || this.status.isLeftAlone(queue);
+    }
+
     /** Returns how long answers are to be collected, in nanoseconds. */
     long untilRecord() {
         return (this.answers.get() == 0) ? Long.MAX_VALUE

@@ -228,7 +228,7 @@ class JournalPlanTests {
     }
 
     private List<Long> claimAbandoned() {
-        return new AbandonedRequests(this.table, new RequestsBehind(100)).claim(DELAY);
+        return new AbandonedRequests(this.table, new RequestsBehind(100), (queue) -> false).claim(DELAY);
     }
 
     private List<DueRevision> cancels() {

@@ -202,7 +202,7 @@ final class JournalStatements {
         assertThat(overdue).hasSize(100);
         assertReads("postpone", 600, () -> this.table.postpone(overdue, (row) -> Duration.ofHours(1), (row) -> true));
         assertReads("checkSoon", 600, () -> this.table.checkSoon(overdue));
-        AbandonedRequests abandoned = new AbandonedRequests(this.table, new RequestsBehind(100));
+        AbandonedRequests abandoned = new AbandonedRequests(this.table, new RequestsBehind(100), (queue) -> false);
         assertReads("claimAbandoned", 1000, () -> assertThat(abandoned.claim(DELAY)).hasSize(100));
         assertReads("release", 600, () -> this.table.release(some(), DELAY));
         assertReads("endDistantClaims", 1000, () -> this.table.endDistantClaims());

@@ -151,6 +151,32 @@ class LedgerTableTests {
             .containsExactly(5000L);
     }
 
+    /**
+     * The first request of an id is not applied while its queue does not answer, so the
+     * relay would read those that follow it again and again.
+     */
+    @Test
+    void requestsThatFollowOthersAreNotClaimedWhileTheirQueueIsLeft() {
+        DriverManagerDataSource dataSource = new DriverManagerDataSource(ShopDatabase.H2.url());
+        new ResourceDatabasePopulator(new ClassPathResource("io/delayqueue/journal/schema-h2.sql")).execute(dataSource);
+        JdbcClient jdbc = JdbcClient.create(dataSource);
+        long first = insert(jdbc, "1");
+        insert(jdbc, "1");
+        jdbc.sql("UPDATE delayqueue_journal SET accepted = FALSE").update();
+        JournalTable table = new JournalTable(new JournalDatabase(dataSource, "dq"), Duration.ofSeconds(10));
+        RequestsBehind behind = new RequestsBehind(1000);
+        AbandonedRequests left = new AbandonedRequests(table, behind, PARTITION.queue()::equals);
+        AbandonedRequests applied = new AbandonedRequests(table, behind, (queue) -> false);
+
+        assertThat(left.claim(Duration.ofSeconds(1))).containsExactly(first);
+        assertThat(behind.isEmpty()).isTrue();
+        assertThat(rows(jdbc, "delayqueue_journal WHERE claimed_by = '-'")).as("not claimed").isOne();
+
+        jdbc.sql("UPDATE delayqueue_journal SET claimed_until = 0").update();
+        assertThat(applied.claim(Duration.ofSeconds(1))).containsExactly(first);
+        assertThat(behind.size()).isOne();
+    }
+
     /** P6: the search for cancels among many rows ends within a time limit. */
     @Test
     void aSearchForCancelsReadsAPageOfRowsAtOnce() {
