@@ -28,28 +28,45 @@ final class CancelRows {
     /**
      * Returns the keys of cancels, with their next checks in place of due times, in the
      * order of these. No index has the operation: the database reads the keys of all
-     * accepted rows, at most {@link #SCAN} of them at once.
+     * accepted rows, at most {@link #SCAN} of them at once, and returns those of cancels.
      * @param after the last row of the page before
      * @param limit the maximum number of cancels
      */
     Page page(QueueName queue, RestoreCursor after, int limit) {
-        List<Scanned> scanned = this.database.inOwnTransaction(() -> this.database.replanned("""
-                SELECT claimed_until, revision, CASE WHEN operation = 'C' AND queue_name = :queue THEN 1 ELSE 0 END
-                FROM delayqueue_journal
-                WHERE namespace = :namespace AND accepted = TRUE AND claimed_until >= :check
-                  AND (claimed_until > :check OR revision > :revision)
-                ORDER BY claimed_until, revision LIMIT :limit""")
-            .param("queue", queue.value())
-            .param("check", after.position())
-            .param("revision", after.revision())
-            .param("limit", SCAN)
-            .query((row, number) -> new Scanned(new DueRevision(row.getLong(1), row.getLong(2)), row.getInt(3) == 1))
-            .list());
-        List<DueRevision> keys = scanned.stream().filter(Scanned::cancel).map(Scanned::key).limit(limit).toList();
+        List<Scanned> scanned = scan(queue, after, limit);
+        List<DueRevision> keys = scanned.stream().filter(Scanned::cancel).map(Scanned::key).toList();
         if (keys.size() == limit) {
             return new Page(keys, keys.get(limit - 1));
         }
         return new Page(keys, scanned.isEmpty() ? null : scanned.get(scanned.size() - 1).key());
+    }
+
+    /**
+     * Returns the first cancels among the next rows, and the last of these rows unless
+     * there are as many cancels as the limit.
+     */
+    List<Scanned> scan(QueueName queue, RestoreCursor after, int limit) {
+        return this.database.inOwnTransaction(() -> this.database.replanned("""
+                SELECT claimed_until, revision, cancel
+                FROM (
+                  SELECT claimed_until, revision, cancel,
+                    ROW_NUMBER() OVER (ORDER BY claimed_until DESC, revision DESC) AS from_end
+                  FROM (
+                    SELECT claimed_until, revision,
+                      CASE WHEN operation = 'C' AND queue_name = :queue THEN 1 ELSE 0 END AS cancel
+                    FROM delayqueue_journal
+                    WHERE namespace = :namespace AND accepted = TRUE AND claimed_until >= :check
+                      AND (claimed_until > :check OR revision > :revision)
+                    ORDER BY claimed_until, revision LIMIT :scan) scanned) numbered
+                WHERE cancel = 1 OR from_end = 1
+                ORDER BY claimed_until, revision LIMIT :limit""")
+            .param("queue", queue.value())
+            .param("check", after.position())
+            .param("revision", after.revision())
+            .param("scan", SCAN)
+            .param("limit", limit)
+            .query((row, number) -> new Scanned(new DueRevision(row.getLong(1), row.getLong(2)), row.getInt(3) == 1))
+            .list());
     }
 
     /**
@@ -75,7 +92,7 @@ final class CancelRows {
     }
 
     /** Holds the key of an accepted row, and whether it is a cancel of the queue. */
-    private record Scanned(DueRevision key, boolean cancel) {
+    record Scanned(DueRevision key, boolean cancel) {
     }
 
 }

@@ -196,6 +196,9 @@ class LedgerTableTests {
         CancelRows.Page second = cancels.page(PARTITION.queue(), behind(start, first), 100);
         CancelRows.Page third = cancels.page(PARTITION.queue(), behind(start, second), 100);
 
+        assertThat(cancels.scan(PARTITION.queue(), start, 100)).as("the end of the page alone")
+            .extracting((row) -> row.key().due())
+            .containsExactly(10_000L);
         assertThat(first.keys()).isEmpty();
         assertThat(second.keys()).extracting(DueRevision::due).containsExactly(10_001L);
         assertThat(third.last()).isNull();
