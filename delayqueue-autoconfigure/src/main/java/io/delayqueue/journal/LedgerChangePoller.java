@@ -100,7 +100,7 @@ final class LedgerChangePoller {
      * rests.
      * @param partitions all of them; none if they are not known now
      * @param leaving whether the queue is a former ledger; it does not rest, since it is
-     * left once its partitions have no changes
+     * left once its partitions have no changes. False on nodes that record no requests
      */
     void call(QueueName queue, List<Partition> partitions, boolean leaving) {
         if (partitions.isEmpty()) {

@@ -116,14 +116,21 @@ final class LedgerQueues {
         return this.used.stream().filter(this::contains).collect(Collectors.toSet());
     }
 
-    /** Returns whether a queue is a ledger, or has the rows of one. */
+    /**
+     * Returns whether a queue is a ledger, has the rows of one, or is to be compared with
+     * the journal before this node applies requests of others.
+     */
     boolean contains(QueueName queue) {
         return this.offers.isLedger(queue) || this.leaving.contains(queue);
     }
 
-    /** Returns whether a queue is no ledger on this node, and has the rows of one. */
+    /**
+     * Returns whether a queue is an outbox on this node, and has the rows of a ledger. A
+     * node that records no requests does not wait for their end: the queue may be a
+     * ledger on others.
+     */
     boolean isLeaving(QueueName queue) {
-        return this.leaving.contains(queue);
+        return this.leaving.contains(queue) && !this.offers.keepsRows(queue);
     }
 
     /** Returns the partitions of a queue; none until its layout was read. */

@@ -22,10 +22,11 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.jdbc.core.simple.JdbcClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Tests which nodes remove the mark of a ledger that has no rows. */
+/** Tests which nodes remove the mark of a ledger, and wait until it has no rows. */
 @Tag("server")
 class LedgerQueuesTests {
 
@@ -78,8 +79,24 @@ class LedgerQueuesTests {
         assertThat(layout()).doesNotContain("j");
     }
 
+    /** Otherwise it would call the ledgers of other nodes each second, for good. */
+    @ParameterizedTest
+    @EnumSource(names = { "OFF", "AUDIT", "OUTBOX" })
+    void onlyANodeWithAnOutboxWaitsForTheEndOfALedger(JournalMode mode) {
+        JdbcClient.create(this.context.getBean(JournalDatabase.class).dataSource())
+            .sql("INSERT INTO delayqueue_journal (namespace, queue_name, message_id, operation, due_relative, "
+                    + "recorded_at, accepted, checks, claimed_by, claimed_until) "
+                    + "VALUES ('dq', 'marked', '1', 'S', FALSE, 0, TRUE, 0, '-', 4000000000000)")
+            .update();
+
+        LedgerQueues queues = record(mode);
+
+        assertThat(queues.contains(QUEUE)).isTrue();
+        assertThat(queues.isLeaving(QUEUE)).isEqualTo(mode == JournalMode.OUTBOX);
+    }
+
     /** Marks the queue, and then records its mode on a node. */
-    private void record(JournalMode mode) {
+    private LedgerQueues record(JournalMode mode) {
         StoreComponents components = this.context.getBean(StoreComponents.class);
         components.partitions().ledger(QUEUE, true).join();
         assertThat(layout()).contains("j");
@@ -94,6 +111,7 @@ class LedgerQueuesTests {
         this.thread.execute(() -> queues.record(QUEUE));
 
         opened.join();
+        return queues;
     }
 
     private static String layout() {
