@@ -284,12 +284,15 @@ final class JournalRestorer implements JournalOperations {
     private RestoreReport offer(RestorePlan plan, RestorePage page) {
         List<JournalRow> first = page.rows().stream().filter((row) -> !row.behind()).toList();
         Map<QueueName, Boolean> leftAlone = new HashMap<>();
-        List<JournalRow> selected = first.stream()
+        List<JournalRow> own = page.rows()
+            .stream()
             .filter((row) -> !leftAlone.computeIfAbsent(row.request().queue(), this::isLeftAlone))
-            .filter((row) -> !answered(() -> isExpired(plan, row)))
+            .toList();
+        List<JournalRow> selected = own.stream()
+            .filter((row) -> !row.behind() && !answered(() -> isExpired(plan, row)))
             .toList();
         if (!plan.dryRun()) {
-            answered(() -> leaveToSweep(page.rows()));
+            answered(() -> leaveToSweep(own));
         }
         RestorePage offered = new RestorePage(selected, page.queue(), page.deadLetters(), page.readAt(), page.next());
         RestoreReport report = new RestoreReport(0, 0, first.size() - selected.size(), 0)
