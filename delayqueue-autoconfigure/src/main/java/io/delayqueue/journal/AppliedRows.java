@@ -31,8 +31,9 @@ final class AppliedRows {
     }
 
     /**
-     * Changes rows in one transaction, in the order of their keys: without the row of a
-     * message, a reader needs the accepted request that has ended it.
+     * Deletes and accepts in one transaction, so that a reader who misses the row of a
+     * message finds the accepted request that has ended it. Changes the rows in the order
+     * of their keys.
      * @param accepted rows that are kept, unless another node has accepted them first:
      * they may have changed since
      */

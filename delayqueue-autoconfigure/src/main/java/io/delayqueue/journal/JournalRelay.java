@@ -51,7 +51,10 @@ final class JournalRelay implements SmartLifecycle {
      */
     private static final int MAX_SUBMISSIONS = 100_000;
 
-    /** Requests that follow others of their ids, half of them also of other nodes. */
+    /**
+     * Requests that follow others of their ids. At most half of the room is for requests
+     * of other nodes.
+     */
     private static final int MAX_BEHIND = 10_000;
 
     /** Requests that the store is applying at any time. */

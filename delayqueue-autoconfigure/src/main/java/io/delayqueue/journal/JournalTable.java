@@ -320,7 +320,10 @@ final class JournalTable {
         return IntStream.range(0, sorted.size()).filter((i) -> changed[i] != 0).mapToObj(sorted::get).toList();
     }
 
-    /** Moves the next checks of accepted rows forward, unless they are soon. */
+    /**
+     * Sets the next checks of accepted rows to five seconds from now, unless they are
+     * earlier.
+     */
     void checkSoon(List<JournalRow> rows) {
         if (!rows.isEmpty()) {
             update("""

@@ -21,10 +21,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Offers messages that are overdue to the store, which restores those that it has lost
- * without a trace. Leaves out those of paused queues: they are overdue because of the
- * pause. Reads at most 400 rows a second. Rows of a queue of which the store does not
- * answer rest for a while, so they do not delay those of other queues.
+ * Offers messages whose next checks are over to the store, which restores those that it
+ * has lost without a trace. They are overdue, or a restore has left them to the sweep, as
+ * they followed others of their ids. Leaves out those of paused queues, which are overdue
+ * because of the pause. Reads at most 400 rows a second. Rows of a queue of which the
+ * store does not answer rest for a while, so they do not delay those of other queues.
  * <p>
  * <strong>Threads.</strong> Confined to that of the reconciler, which does not wait for
  * the store.
@@ -148,11 +149,11 @@ final class LedgerSweep {
 
     private static void log(QueueName queue, @Nullable RestoreReport report, @Nullable Throwable failure) {
         if (report == null) {
-            logger.warn("Overdue messages of queue '{}' cannot be compared with Redis now; they are compared later",
-                    queue, failure);
+            logger.warn("Messages of queue '{}' cannot be compared with Redis now; they are compared later", queue,
+                    failure);
         }
         else if (report.restored() > 0) {
-            logger.warn("{} overdue messages of queue '{}' were missing in Redis, and were restored from the journal",
+            logger.warn("{} messages of queue '{}' were missing in Redis, and were restored from the journal",
                     report.restored(), queue);
         }
     }

@@ -26,10 +26,11 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Collects the answers of the store to a batch of requests, and changes their rows
- * accordingly, in separate transactions. The rows of an outbox are deleted when their
- * requests are applied. A ledger keeps the row of a message that the store holds. It also
- * keeps the row of a cancel for a time, since an older copy of the store could bring the
- * message back.
+ * accordingly. Rows that are deleted and rows that are accepted share a transaction; the
+ * other changes have transactions of their own. The rows of an outbox are deleted when
+ * their requests are applied. A ledger keeps the row of a message that the store holds.
+ * It also keeps the row of a cancel for a time, since an older copy of the store could
+ * bring the message back.
  */
 final class RelayedBatch {
 
@@ -208,8 +209,8 @@ final class RelayedBatch {
     }
 
     /**
-     * Changes the rows. No reader finds the row of a message deleted before the request
-     * is accepted that has ended it.
+     * Changes the rows. Deletes and accepts in one transaction, so that a reader who
+     * misses the row of a message finds the accepted request that has ended it.
      * @param retryDelay when requests without an effect are offered again
      * @param onRefusal receives requests that the store refuses, which become dead
      * letters, maybe several times

@@ -58,7 +58,8 @@ final class RequestsBehind {
 
     /**
      * Returns whether requests of an id may be added that other nodes left behind, as
-     * many as a search finds at once. They take half of the room for all ids.
+     * many as a search finds at once. At most half of the room is for requests of other
+     * nodes.
      */
     boolean hasRoom(Id id) {
         Queue<Submission> ofId = this.requests.get(id);
