@@ -40,7 +40,7 @@ final class HerdMeasure implements Measure {
                 queues, which only DelayQueue is measured with (the others would need 10,000 to 160,000 threads). The rate is from the \
                 due time to the last acknowledgement. The time of scripts is that of EVALSHA or EVAL by Redis' own statistics, over \
                 all scripts. Redisson accepts delays and no due times, so each of its messages may be due a millisecond before or \
-                after the others. Rqueue has fewer messages, as it needs minutes for them. At 591f806a it took no part, and the code was not warm.""";
+                after the others. Rqueue has fewer messages, as it needs minutes for them.""";
     }
 
     @Override
