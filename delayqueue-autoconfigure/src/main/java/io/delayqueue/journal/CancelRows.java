@@ -27,46 +27,51 @@ final class CancelRows {
 
     /**
      * Returns the keys of cancels, with their next checks in place of due times, in the
-     * order of these. No index has the operation: the database reads the keys of all
-     * accepted rows, at most {@link #SCAN} of them at once, and returns those of cancels.
+     * order of these. No index has the operation: the database reads all accepted rows,
+     * at most {@link #SCAN} of them at once.
      * @param after the last row of the page before
      * @param limit the maximum number of cancels
      */
     Page page(QueueName queue, RestoreCursor after, int limit) {
-        List<Scanned> scanned = scan(queue, after, limit);
-        List<DueRevision> keys = scanned.stream().filter(Scanned::cancel).map(Scanned::key).toList();
-        if (keys.size() == limit) {
-            return new Page(keys, keys.get(limit - 1));
-        }
-        return new Page(keys, scanned.isEmpty() ? null : scanned.get(scanned.size() - 1).key());
+        return this.database.inOwnTransaction(() -> {
+            DueRevision end = end(after);
+            List<DueRevision> keys = cancels(queue, after, end, limit);
+            boolean further = end != null && keys.size() < limit;
+            return new Page(keys, further ? end : keys.isEmpty() ? null : keys.get(keys.size() - 1));
+        });
     }
 
-    /**
-     * Returns the first cancels among the next rows, and the last of these rows unless
-     * there are as many cancels as the limit.
-     */
-    List<Scanned> scan(QueueName queue, RestoreCursor after, int limit) {
-        return this.database.inOwnTransaction(() -> this.database.replanned("""
-                SELECT claimed_until, revision, cancel
-                FROM (
-                  SELECT claimed_until, revision, cancel,
-                    ROW_NUMBER() OVER (ORDER BY claimed_until DESC, revision DESC) AS from_end
-                  FROM (
-                    SELECT claimed_until, revision,
-                      CASE WHEN operation = 'C' AND queue_name = :queue THEN 1 ELSE 0 END AS cancel
-                    FROM delayqueue_journal
-                    WHERE namespace = :namespace AND accepted = TRUE AND claimed_until >= :check
-                      AND (claimed_until > :check OR revision > :revision)
-                    ORDER BY claimed_until, revision LIMIT :scan) scanned) numbered
-                WHERE cancel = 1 OR from_end = 1
-                ORDER BY claimed_until, revision LIMIT :limit""")
-            .param("queue", queue.value())
+    /** Returns the last row of a page; {@code null} if there are not as many. */
+    private @Nullable DueRevision end(RestoreCursor after) {
+        return this.database.replanned("""
+                SELECT claimed_until, revision FROM delayqueue_journal
+                WHERE namespace = :namespace AND accepted = TRUE AND claimed_until >= :check
+                  AND (claimed_until > :check OR revision > :revision)
+                ORDER BY claimed_until, revision LIMIT 1 OFFSET :others""")
             .param("check", after.position())
             .param("revision", after.revision())
-            .param("scan", SCAN)
+            .param("others", SCAN - 1)
+            .query((row, number) -> new DueRevision(row.getLong(1), row.getLong(2)))
+            .optional()
+            .orElse(null);
+    }
+
+    private List<DueRevision> cancels(QueueName queue, RestoreCursor after, @Nullable DueRevision end, int limit) {
+        return this.database.replanned("""
+                SELECT claimed_until, revision FROM delayqueue_journal
+                WHERE namespace = :namespace AND accepted = TRUE AND claimed_until >= :check
+                  AND (claimed_until > :check OR revision > :revision)
+                  AND claimed_until <= :endCheck AND (claimed_until < :endCheck OR revision <= :endRevision)
+                  AND operation = 'C' AND queue_name = :queue
+                ORDER BY claimed_until, revision LIMIT :limit""")
+            .param("check", after.position())
+            .param("revision", after.revision())
+            .param("endCheck", (end != null) ? end.due() : Long.MAX_VALUE)
+            .param("endRevision", (end != null) ? end.revision() : Long.MAX_VALUE)
+            .param("queue", queue.value())
             .param("limit", limit)
-            .query((row, number) -> new Scanned(new DueRevision(row.getLong(1), row.getLong(2)), row.getInt(3) == 1))
-            .list());
+            .query((row, number) -> new DueRevision(row.getLong(1), row.getLong(2)))
+            .list();
     }
 
     /**
@@ -89,10 +94,6 @@ final class CancelRows {
      * @param last the last row that was read; {@code null} if there are no more
      */
     record Page(List<DueRevision> keys, @Nullable DueRevision last) {
-    }
-
-    /** Holds the key of an accepted row, and whether it is a cancel of the queue. */
-    record Scanned(DueRevision key, boolean cancel) {
     }
 
 }

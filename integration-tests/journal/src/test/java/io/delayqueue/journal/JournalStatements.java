@@ -162,8 +162,8 @@ final class JournalStatements {
         assertReads("the message of a restore", 10,
                 () -> page(new RestoreSelection(List.of("orders"), "order-50003", null)));
         List<DueRevision> cancels = new ArrayList<>();
-        // MariaDB counts the reads of temporary tables as well.
-        assertReads("the cancels of a restore", 100_000, () -> cancels.addAll(cancels()));
+        // Its 10,000 rows are read twice: to find the last one, and those of cancels.
+        assertReads("the cancels of a restore", 20_100, () -> cancels.addAll(cancels()));
         assertReads("the rows of these cancels", 1200, () -> new CancelRows(this.table).effective(cancels));
         List<DueRevision> due = new ArrayList<>();
         assertReads("the messages of a restore that are due soon, of which each is read", 20_000,

@@ -1,7 +1,9 @@
 package io.delayqueue.journal;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
@@ -225,6 +227,23 @@ class LedgerPreparationTests {
         prepare();
 
         assertThat(this.queue.find(QUEUE.value(), ID)).isPresent();
+    }
+
+    /** P6: a copy of Redis from before a cancel has the message again. */
+    @EachDatabase
+    void aCancelIsRepeated(ShopDatabase database) {
+        start(database);
+        Map<String, byte[]> copy = new HashMap<>();
+        redis.commands().keys("dq:{prepared}:*").forEach((key) -> copy.put(key, redis.commands().dump(key)));
+        assertThat(this.queue.cancel(QUEUE.value(), ID)).isEqualTo(CancelResult.CANCELLED);
+        await().untilAsserted(() -> assertThat(accepted('C')).hasSize(1));
+        redis.commands().flushall();
+        copy.forEach((key, value) -> redis.commands().restore(key, 0, value));
+        assertThat(this.queue.find(QUEUE.value(), ID)).isPresent();
+
+        prepare();
+
+        assertThat(this.queue.find(QUEUE.value(), ID)).isEmpty();
     }
 
     /** P6: the search for cancels takes as long as the ledger is large. */
