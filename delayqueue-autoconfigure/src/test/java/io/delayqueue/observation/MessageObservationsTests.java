@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 import io.delayqueue.BatchSendException;
 import io.delayqueue.DelayedMessage;
@@ -86,17 +87,7 @@ class MessageObservationsTests {
     void anObservationThatRejectsAFailureIsStopped() {
         MessageObservations observations = broken(Broken.ERROR);
         AtomicInteger stopped = new AtomicInteger();
-        this.registry.observationConfig().observationHandler(new ObservationHandler<>() {
-            @Override
-            public void onStop(Observation.Context context) {
-                stopped.incrementAndGet();
-            }
-
-            @Override
-            public boolean supportsContext(Observation.Context context) {
-                return true;
-            }
-        });
+        onStop((context) -> stopped.incrementAndGet());
 
         assertThatExceptionOfType(IllegalArgumentException.class)
             .isThrownBy(() -> observations.send(MESSAGE, (message) -> {
@@ -109,17 +100,7 @@ class MessageObservationsTests {
     @Test
     void anErrorStopsTheObservationOfASend() {
         AtomicInteger stopped = new AtomicInteger();
-        this.registry.observationConfig().observationHandler(new ObservationHandler<>() {
-            @Override
-            public void onStop(Observation.Context context) {
-                stopped.incrementAndGet();
-            }
-
-            @Override
-            public boolean supportsContext(Observation.Context context) {
-                return true;
-            }
-        });
+        onStop((context) -> stopped.incrementAndGet());
         MessageObservations observations = new MessageObservations(this.registry, null, null);
 
         assertThatExceptionOfType(StackOverflowError.class).isThrownBy(() -> observations.send(MESSAGE, (message) -> {
@@ -139,17 +120,7 @@ class MessageObservationsTests {
     @Test
     void aFailedBatchFailsTheObservationsOfItsQueuesOnly() {
         Map<String, Boolean> failed = new HashMap<>();
-        this.registry.observationConfig().observationHandler(new ObservationHandler<>() {
-            @Override
-            public void onStop(Observation.Context context) {
-                failed.put(((SendObservationContext) context).queue().value(), context.getError() != null);
-            }
-
-            @Override
-            public boolean supportsContext(Observation.Context context) {
-                return true;
-            }
-        });
+        onStop((context) -> failed.put(((SendObservationContext) context).queue().value(), context.getError() != null));
         DelayedMessage refused = DelayedMessage.builder("refused", "payload").build();
         DelayedMessage unknown = DelayedMessage.builder("unknown", "payload").build();
         BatchSendException failure = new BatchSendException(List.of(STORED), List.of(refused), List.of(unknown),
@@ -162,6 +133,20 @@ class MessageObservationsTests {
                 }))
             .isSameAs(failure);
         assertThat(failed).isEqualTo(Map.of("orders", false, "refused", true, "unknown", true));
+    }
+
+    private void onStop(Consumer<Observation.Context> action) {
+        this.registry.observationConfig().observationHandler(new ObservationHandler<>() {
+            @Override
+            public void onStop(Observation.Context context) {
+                action.accept(context);
+            }
+
+            @Override
+            public boolean supportsContext(Observation.Context context) {
+                return true;
+            }
+        });
     }
 
     private static Delivery delivery() {

@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
+import javax.sql.DataSource;
+
 import io.delayqueue.QueueName;
 import io.delayqueue.shop.ShopDatabase;
 import io.delayqueue.store.LedgerChange;
@@ -39,8 +41,7 @@ class LedgerTableTests {
      */
     @Test
     void aLockedDeadLetterIsNotGivenUp() throws SQLException {
-        DriverManagerDataSource dataSource = new DriverManagerDataSource(ShopDatabase.H2.url());
-        new ResourceDatabasePopulator(new ClassPathResource("io/delayqueue/journal/schema-h2.sql")).execute(dataSource);
+        DataSource dataSource = created(ShopDatabase.H2, "h2");
         JdbcClient jdbc = JdbcClient.create(dataSource);
         long revision = insert(jdbc, "1");
         LedgerTable table = new LedgerTable(new JournalDatabase(dataSource, "dq"));
@@ -68,9 +69,7 @@ class LedgerTableTests {
     @Test
     @Tag("server")
     void rowsAreChangedInTheOrderOfTheirKeys() throws Exception {
-        DriverManagerDataSource dataSource = new DriverManagerDataSource(ShopDatabase.POSTGRESQL.url());
-        new ResourceDatabasePopulator(new ClassPathResource("io/delayqueue/journal/schema-postgresql.sql"))
-            .execute(dataSource);
+        DataSource dataSource = created(ShopDatabase.POSTGRESQL, "postgresql");
         JdbcClient jdbc = JdbcClient.create(dataSource);
         long failed = insert(jdbc, "failed");
         long ended = insert(jdbc, "ended");
@@ -99,8 +98,7 @@ class LedgerTableTests {
      */
     @Test
     void theRowOfAMessageIsNotDeletedBeforeItsCancelIsAccepted() {
-        DriverManagerDataSource dataSource = new DriverManagerDataSource(ShopDatabase.H2.url());
-        new ResourceDatabasePopulator(new ClassPathResource("io/delayqueue/journal/schema-h2.sql")).execute(dataSource);
+        DataSource dataSource = created(ShopDatabase.H2, "h2");
         JdbcClient jdbc = JdbcClient.create(dataSource);
         long message = insert(jdbc, "1");
         long cancel = insert(jdbc, "1");
@@ -125,9 +123,7 @@ class LedgerTableTests {
     @Test
     @Tag("server")
     void rowsAreAcceptedAndDeletedInTheOrderOfTheirKeys() throws Exception {
-        DriverManagerDataSource dataSource = new DriverManagerDataSource(ShopDatabase.POSTGRESQL.url());
-        new ResourceDatabasePopulator(new ClassPathResource("io/delayqueue/journal/schema-postgresql.sql"))
-            .execute(dataSource);
+        DataSource dataSource = created(ShopDatabase.POSTGRESQL, "postgresql");
         JdbcClient jdbc = JdbcClient.create(dataSource);
         long pending = insert(jdbc, "pending");
         long replaced = insert(jdbc, "replaced");
@@ -157,8 +153,7 @@ class LedgerTableTests {
      */
     @Test
     void requestsThatFollowOthersAreNotClaimedWhileTheirQueueIsLeft() {
-        DriverManagerDataSource dataSource = new DriverManagerDataSource(ShopDatabase.H2.url());
-        new ResourceDatabasePopulator(new ClassPathResource("io/delayqueue/journal/schema-h2.sql")).execute(dataSource);
+        DataSource dataSource = created(ShopDatabase.H2, "h2");
         JdbcClient jdbc = JdbcClient.create(dataSource);
         long first = insert(jdbc, "1");
         insert(jdbc, "1");
@@ -180,8 +175,7 @@ class LedgerTableTests {
     /** P6: the search for cancels among many rows ends within a time limit. */
     @Test
     void aSearchForCancelsReadsAPageOfRowsAtOnce() {
-        DriverManagerDataSource dataSource = new DriverManagerDataSource(ShopDatabase.H2.url());
-        new ResourceDatabasePopulator(new ClassPathResource("io/delayqueue/journal/schema-h2.sql")).execute(dataSource);
+        DataSource dataSource = created(ShopDatabase.H2, "h2");
         JdbcClient jdbc = JdbcClient.create(dataSource);
         jdbc.sql("INSERT INTO delayqueue_journal (namespace, queue_name, message_id, operation, due_relative, "
                 + "recorded_at, accepted, checks, claimed_by, claimed_until) "
@@ -213,6 +207,14 @@ class LedgerTableTests {
             .param(id)
             .update();
         return jdbc.sql("SELECT MAX(revision) FROM delayqueue_journal").query(Long.class).single();
+    }
+
+    /** Returns a new database with the tables of the journal. */
+    private static DataSource created(ShopDatabase database, String platform) {
+        DataSource dataSource = new DriverManagerDataSource(database.url());
+        new ResourceDatabasePopulator(new ClassPathResource("io/delayqueue/journal/schema-%s.sql".formatted(platform)))
+            .execute(dataSource);
+        return dataSource;
     }
 
     private static long rows(JdbcClient jdbc, String table) {

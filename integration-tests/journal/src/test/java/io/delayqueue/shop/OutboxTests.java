@@ -281,9 +281,7 @@ class OutboxTests {
             .isGreaterThan(before + LATER.plusMinutes(299).toMillis());
     }
 
-    /**
-     * Claims all rows, below ten minutes: a longer claim counts as one of a wrong clock.
-     */
+    /** Claims all rows for less than ten minutes, as more would be a wrong clock. */
     private void claimByAnotherNode() {
         jdbc().sql("UPDATE delayqueue_journal SET claimed_by = 'another', claimed_until = :until")
             .param("until", System.currentTimeMillis() + Duration.ofMinutes(9).toMillis())
