@@ -12,10 +12,10 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Logs settings of queues that have no effect: those that Boot could not bind because
- * they name no setting, and those of queues without a listener. Does not log an
- * application without listeners, or a queue with only {@code partitions} set, because
- * they may belong to a producer.
+ * Logs settings that have no effect: those of queues, forwards and intakes that Boot
+ * could not bind because they name no setting, and those of queues without a listener.
+ * Does not log an application without listeners, or a queue with only {@code partitions}
+ * set, because they may belong to a producer.
  */
 final class UnusedQueueSettingsCheck implements ApplicationListener<ContextRefreshedEvent> {
 
@@ -38,7 +38,7 @@ final class UnusedQueueSettingsCheck implements ApplicationListener<ContextRefre
         if (event.getApplicationContext() != this.context) {
             return;
         }
-        UnboundQueueSettingsCheck.in(this.context.getEnvironment()).forEach(logger::warn);
+        UnboundSettingsCheck.in(this.context.getEnvironment()).forEach(logger::warn);
         Set<String> listened = this.known.listenedTo();
         this.context.getBeanProvider(DelayQueueSystem.class)
             .forEach((system) -> system.listeners()

@@ -18,7 +18,7 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Checks that settings of queues that have no effect are logged at the start. */
+/** Checks that settings that have no effect are logged at the start. */
 @ExtendWith(OutputCaptureExtension.class)
 class UnusedQueueSettingsCheckTests {
 
@@ -90,6 +90,36 @@ class UnusedQueueSettingsCheckTests {
                     "Property 'delayqueue.queues.orders.max-atempts' is ignored, as queues have no setting "
                             + "'max-atempts'. Did you mean 'max-attempts'?",
                     "Property 'delayqueue.queues.orders.x' is ignored, as queues have no setting 'x'"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({ "delayqueue.forward.billing.reminders.to, queue, delayqueue.forward[billing.reminders].to",
+            "delayqueue.intake.kafka.billing.reminders.to, topic, delayqueue.intake.kafka[billing.reminders].to",
+            "delayqueue.intake.rabbit.billing.reminders.to, queue, delayqueue.intake.rabbit[billing.reminders].to" })
+    void aForwardOrAnIntakeThatIsIgnoredIsLogged(String property, String kind, String correct, CapturedOutput output) {
+        this.application.withPropertyValues(property + "=orders").run((context) -> {
+            assertThat(context).hasNotFailed();
+            assertThat(lines(output))
+                .containsExactly(("Property '%s' is ignored, as a %s name with a dot needs brackets: write %s, or "
+                        + "\"[billing.reminders]\" with the quotes in YAML")
+                    .formatted(property, kind, correct));
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "delayqueue.forward[billing.reminders].timeout=5s",
+            "delayqueue.intake.kafka[billing.reminders].group-id=bills",
+            "delayqueue.intake.rabbit.late.concurrency=2" })
+    void settingsOfAForwardOrAnIntakeAreNotLogged(String property, CapturedOutput output) {
+        this.application.withPropertyValues(property).run((context) -> assertThat(lines(output)).isEmpty());
+    }
+
+    @Test
+    void aMistypedSettingOfAForwardIsLogged(CapturedOutput output) {
+        this.application.withPropertyValues("delayqueue.forward.orders.unconfirmd=true")
+            .run((context) -> assertThat(lines(output))
+                .containsExactly("Property 'delayqueue.forward.orders.unconfirmd' is ignored, as forwards have no "
+                        + "setting 'unconfirmd'. Did you mean 'unconfirmed'?"));
     }
 
     /** There MAX_ATTEMPTS stands for max-attempts, and could as well be max.attempts. */
