@@ -1,6 +1,11 @@
 package io.delayqueue.autoconfigure;
 
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeSet;
+
 import io.delayqueue.DelayedListenerErrorHandler;
+import io.delayqueue.journal.JournalMode;
 import io.delayqueue.listener.handler.HandlerMethodFactory;
 import io.delayqueue.listener.poll.SharedListenerSettings;
 import io.delayqueue.observation.MessageObservations;
@@ -83,11 +88,35 @@ public class DelayQueueSystemBuilder {
      * so on. A setting that is missing there has its default value, not that of the
      * application's own queues.
      * @param prefix in lower case, with dashes, such as {@code billing.queues}
+     * @throws IllegalArgumentException if they configure a journal, a forward or an
+     * intake, which only the application's own queues have
      */
     public DelayQueueSystemBuilder properties(String prefix) {
-        return new DelayQueueSystemBuilder(this.context,
-                Binder.get(this.context.getEnvironment()).bindOrCreate(prefix, DelayQueueProperties.class),
-                this.connectionFactory, this.namespace);
+        DelayQueueProperties properties = Binder.get(this.context.getEnvironment())
+            .bindOrCreate(prefix, DelayQueueProperties.class);
+        requireNoJournal(prefix + ".journal.mode", properties.journal().mode());
+        properties.queues()
+            .forEach((name, queue) -> requireNoJournal("%s.queues[%s].journal-mode".formatted(prefix, name),
+                    queue.journalMode()));
+        requireNone(prefix + ".forward", properties.forward());
+        requireNone(prefix + ".intake.kafka", properties.intake().kafka());
+        requireNone(prefix + ".intake.rabbit", properties.intake().rabbit());
+        return new DelayQueueSystemBuilder(this.context, properties, this.connectionFactory, this.namespace);
+    }
+
+    private static void requireNoJournal(String property, @Nullable JournalMode mode) {
+        if (mode != null && mode != JournalMode.OFF) {
+            throw new IllegalArgumentException("%s must be off, as a further queue system has no journal, but was %s"
+                .formatted(property, mode.name().toLowerCase(Locale.ROOT)));
+        }
+    }
+
+    private static void requireNone(String property, Map<String, ?> settings) {
+        if (!settings.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "%s must be empty, as a further queue system has no forwards and no intakes, but has %s"
+                        .formatted(property, String.join(", ", new TreeSet<>(settings.keySet()))));
+        }
     }
 
     /**

@@ -24,6 +24,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -195,6 +197,22 @@ class DelayQueueSystemTests {
             .run((context) -> assertThat(context).getFailure()
                 .hasStackTraceContaining("billing.queue")
                 .hasStackTraceContaining("namespace 'not valid' is not valid"));
+    }
+
+    /** Messages may depend on them. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|',
+            textBlock = """
+                    journal.mode=ledger               | journal.mode must be off, as a further queue system has no journal, but was ledger
+                    queues.orders.journal-mode=audit  | queues[orders].journal-mode must be off, as a further queue system has no journal, but was audit
+                    forward.orders.to=bean:broker     | forward must be empty, as a further queue system has no forwards and no intakes, but has orders
+                    intake.kafka.late.to=orders       | intake.kafka must be empty, as a further queue system has no forwards and no intakes, but has late
+                    intake.rabbit.late.to=orders      | intake.rabbit must be empty, as a further queue system has no forwards and no intakes, but has late
+                    """)
+    void settingsThatOnlyTheOwnQueuesHaveFailTheStart(String setting, String problem) {
+        this.application.withUserConfiguration(OwnProperties.class)
+            .withPropertyValues("billing.queue.namespace=systems-own", "billing.queue." + setting)
+            .run((context) -> assertThat(context).getFailure().rootCause().hasMessage("billing.queue." + problem));
     }
 
     @Test
