@@ -110,15 +110,21 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         queues = Map.copyOf(queues);
         queues.forEach((name, queue) -> {
             check("delayqueue.queues: ", () -> new QueueName(name));
-            check(propertiesOf(name), () -> listener.settings(queue));
+            check(propertiesOf("queues", name), () -> listener.settings(queue));
             int partitions = (queue.partitions() != null) ? queue.partitions() : 1;
-            require(partitions >= 1 && partitions <= Partition.LIMIT, propertiesOf(name) + "partitions",
+            require(partitions >= 1 && partitions <= Partition.LIMIT, propertiesOf("queues", name) + "partitions",
                     "1 to %d".formatted(Partition.LIMIT), partitions);
         });
         require(journal.history().enabled() || !hasJournal(journal, queues, JournalMode.AUDIT::equals),
                 "delayqueue.journal.history.enabled", "true with a journal mode 'audit'", false);
         forward = Map.copyOf(forward);
-        forward.keySet().forEach((name) -> check("delayqueue.forward: ", () -> new QueueName(name)));
+        forward.forEach(DelayQueueProperties::checkForward);
+    }
+
+    private static void checkForward(String name, ForwardSettings forward) {
+        check("delayqueue.forward: ", () -> new QueueName(name));
+        require(isWithin(forward.timeout(), MIN_WAIT, MAX_WAIT), propertiesOf("forward", name) + "timeout",
+                "100ms to 1h", forward.timeout());
     }
 
     /** Returns the configured settings of the listeners of a queue. */
@@ -226,8 +232,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
     }
 
     /** Returns the prefix of the properties of a queue, as it must be written. */
-    private static String propertiesOf(String queue) {
-        return queue.matches("[a-z0-9-]+") ? "delayqueue.queues." + queue + "." : "delayqueue.queues[" + queue + "].";
+    private static String propertiesOf(String parent, String queue) {
+        return "delayqueue." + parent + (queue.matches("[a-z0-9-]+") ? "." + queue : "[" + queue + "]") + ".";
     }
 
     /** Store of the messages. */

@@ -18,15 +18,4 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  */
 public record ForwardSettings(@Nullable String to, @DefaultValue("false") boolean unconfirmed,
         @DefaultValue("15s") Duration timeout) {
-
-    private static final Duration MIN_TIMEOUT = Duration.ofMillis(100);
-
-    private static final Duration MAX_TIMEOUT = Duration.ofHours(1);
-
-    public ForwardSettings {
-        if (timeout.compareTo(MIN_TIMEOUT) < 0 || timeout.compareTo(MAX_TIMEOUT) > 0) {
-            throw new IllegalArgumentException("timeout must be 100ms to 1h, but was " + timeout);
-        }
-    }
-
 }

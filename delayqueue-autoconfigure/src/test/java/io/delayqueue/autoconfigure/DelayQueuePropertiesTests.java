@@ -205,6 +205,8 @@ class DelayQueuePropertiesTests {
                     delayqueue.queues.orders.backoff.max        | 0         | delayqueue.queues.orders.backoff.max must be at least backoff.initial (1 s) and at most 36500 days, but was 0 s
                     delayqueue.queues.orders.backoff.jitter     | -1        | delayqueue.queues.orders.backoff.jitter must be 0 to 1, but was -1.0
                     delayqueue.queues[a.B].lease                | 0         | delayqueue.queues[a.B].lease must be at least 1s and at most 36500 days, but was 0 s
+                    delayqueue.forward.orders.timeout           | 99ms      | delayqueue.forward.orders.timeout must be 100ms to 1h, but was 99 ms
+                    delayqueue.forward[a.B].timeout             | 61m       | delayqueue.forward[a.B].timeout must be 100ms to 1h, but was 1 h 1 min
                     delayqueue.queues[a b].lease                | 2s        | delayqueue.queues: queue name 'a b' is not valid: use 1 to 64 characters of A-Z, a-z, 0-9, '.', '_' and '-', beginning with a letter or a digit
                     """)
     void invalidValueFailsTheStart(String property, String value, String reason) {
