@@ -13,8 +13,8 @@ final class ConnectionFactorySelectionFailureAnalyzer
                 ? "Add spring-boot-starter-data-redis or define a RedisConnectionFactory, or set "
                         + "delayqueue.store=memory to keep messages in this process, or delayqueue.enabled=false to do "
                         + "without the delay queue."
-                : "Set delayqueue.connection-factory to one of %s, or mark one of them as @Primary."
-                    .formatted(cause.candidates());
+                : "Set %s to one of %s, or mark one of them as @Primary.".formatted(cause.property(),
+                        cause.candidates());
         return new FailureAnalysis(cause.getMessage() + ".", action, cause);
     }
 

@@ -14,18 +14,28 @@ import org.springframework.data.redis.connection.RedisConnectionFactory;
  */
 final class ConnectionFactorySelector {
 
+    /** Follows the prefix of the properties. */
+    private static final String PROPERTY = ".connection-factory";
+
     private ConnectionFactorySelector() {
     }
 
-    static RedisConnectionFactory among(ListableBeanFactory beans, @Nullable String name) {
+    /**
+     * Returns the connection factory.
+     * @param prefix the prefix of the properties, for the exception
+     * @param name the value of the property; {@code null} if it is not set
+     */
+    static RedisConnectionFactory among(ListableBeanFactory beans, String prefix, @Nullable String name) {
         if (name != null) {
-            return named(name, beans);
+            return named(name, prefix + PROPERTY, beans);
         }
         RedisConnectionFactory only = beans.getBeanProvider(RedisConnectionFactory.class).getIfUnique();
         if (only == null) {
             List<String> names = namesIn(beans);
-            throw new ConnectionFactorySelectionException(names.isEmpty() ? "There is no RedisConnectionFactory bean"
-                    : "There are several RedisConnectionFactory beans and none is primary", names);
+            throw new ConnectionFactorySelectionException(
+                    names.isEmpty() ? "There is no RedisConnectionFactory bean"
+                            : "There are several RedisConnectionFactory beans and none is primary",
+                    prefix + PROPERTY, names);
         }
         return only;
     }
@@ -33,12 +43,11 @@ final class ConnectionFactorySelector {
     /**
      * Gets only this bean, so that the other factories are not created early.
      */
-    private static RedisConnectionFactory named(String name, ListableBeanFactory beans) {
+    private static RedisConnectionFactory named(String name, String property, ListableBeanFactory beans) {
         if (!beans.containsBean(name) || !beans.isTypeMatch(name, RedisConnectionFactory.class)) {
             throw new ConnectionFactorySelectionException(
-                    "delayqueue.connection-factory is '%s', but there is no RedisConnectionFactory bean of that name"
-                        .formatted(name),
-                    namesIn(beans));
+                    "%s is '%s', but there is no RedisConnectionFactory bean of that name".formatted(property, name),
+                    property, namesIn(beans));
         }
         return beans.getBean(name, RedisConnectionFactory.class);
     }

@@ -69,6 +69,7 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.ProxyType;
 import org.springframework.context.annotation.Proxyable;
 import org.springframework.core.env.Environment;
+import org.springframework.data.redis.connection.RedisConnectionFactory;
 import org.springframework.data.redis.core.RedisTemplate;
 
 /**
@@ -180,8 +181,9 @@ public final class DelayQueueAutoConfiguration {
         @ConditionalOnMissingBean(name = REDIS_TEMPLATE)
         RedisTemplate<String, byte[]> delayQueueRedisTemplate(ListableBeanFactory beans,
                 DelayQueueProperties properties) {
-            return DelayQueueSystemStore
-                .template(ConnectionFactorySelector.among(beans, properties.connectionFactory()));
+            RedisConnectionFactory connections = ConnectionFactorySelector.among(beans, DelayQueueProperties.PREFIX,
+                    properties.connectionFactory());
+            return DelayQueueSystemStore.template(connections);
         }
 
         @Lazy

@@ -132,8 +132,8 @@ public final class DelayQueueListenerAutoConfiguration {
     @ConditionalOnMissingBean
     SharedListenerSettings delayQueueSharedListenerSettings(DelayQueueProperties properties, BeanFactory beans,
             ObjectProvider<TaskDecorator> decorators, Environment environment) {
-        return properties.workerSettings(Threading.VIRTUAL.isActive(environment),
-                HandlerExecutorResolver.among(beans, properties.listener().executor(), decorators));
+        return properties.workerSettings(Threading.VIRTUAL.isActive(environment), HandlerExecutorResolver.among(beans,
+                DelayQueueProperties.PREFIX, properties.listener().executor(), decorators));
     }
 
     @Bean

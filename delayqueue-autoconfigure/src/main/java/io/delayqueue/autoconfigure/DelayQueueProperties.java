@@ -65,7 +65,7 @@ import org.springframework.util.unit.DataSize;
  * @param forward Queues whose due messages are forwarded to a broker, by name.
  * @param intake Settings of intake.
  */
-@ConfigurationProperties("delayqueue")
+@ConfigurationProperties(DelayQueueProperties.PREFIX)
 public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @DefaultValue("dq") String namespace,
         @Nullable String connectionFactory, @DefaultValue("5s") Duration commandTimeout,
         @DefaultValue("500ms") Duration maxReconnectDelay, @DefaultValue("channel") WakeUpMode wakeup,
@@ -75,6 +75,8 @@ public record DelayQueueProperties(@DefaultValue("redis") StoreType store, @Defa
         @DefaultValue Set<String> knownQueues, @DefaultValue Map<String, Queue> queues,
         @DefaultValue Map<String, ForwardSettings> forward,
         @NestedConfigurationProperty @DefaultValue IntakeSettings intake) {
+
+    static final String PREFIX = "delayqueue";
 
     private static final Duration MIN_WAIT = Duration.ofMillis(100);
 

@@ -45,19 +45,23 @@ public class DelayQueueSystemBuilder {
     /** The separate properties, if any. */
     private final @Nullable DelayQueueProperties own;
 
+    /** The prefix of the properties, for exceptions. */
+    private final String prefix;
+
     private final @Nullable RedisConnectionFactory connectionFactory;
 
     private final @Nullable String namespace;
 
     /** Creates a builder that takes the other parts of a system from a context. */
     DelayQueueSystemBuilder(ApplicationContext context) {
-        this(context, null, null, null);
+        this(context, null, DelayQueueProperties.PREFIX, null, null);
     }
 
-    private DelayQueueSystemBuilder(ApplicationContext context, @Nullable DelayQueueProperties own,
+    private DelayQueueSystemBuilder(ApplicationContext context, @Nullable DelayQueueProperties own, String prefix,
             @Nullable RedisConnectionFactory connectionFactory, @Nullable String namespace) {
         this.context = context;
         this.own = own;
+        this.prefix = prefix;
         this.connectionFactory = connectionFactory;
         this.namespace = namespace;
     }
@@ -68,7 +72,7 @@ public class DelayQueueSystemBuilder {
      * {@code delayqueue.store=memory} it is not used.
      */
     public DelayQueueSystemBuilder connectionFactory(RedisConnectionFactory connectionFactory) {
-        return new DelayQueueSystemBuilder(this.context, this.own, connectionFactory, this.namespace);
+        return new DelayQueueSystemBuilder(this.context, this.own, this.prefix, connectionFactory, this.namespace);
     }
 
     /**
@@ -78,7 +82,7 @@ public class DelayQueueSystemBuilder {
      * @throws IllegalArgumentException if it does not match
      */
     public DelayQueueSystemBuilder namespace(String namespace) {
-        return new DelayQueueSystemBuilder(this.context, this.own, this.connectionFactory,
+        return new DelayQueueSystemBuilder(this.context, this.own, this.prefix, this.connectionFactory,
                 RedisScriptExecutor.requireNamespace(namespace));
     }
 
@@ -101,7 +105,7 @@ public class DelayQueueSystemBuilder {
         requireNone(prefix + ".forward", properties.forward());
         requireNone(prefix + ".intake.kafka", properties.intake().kafka());
         requireNone(prefix + ".intake.rabbit", properties.intake().rabbit());
-        return new DelayQueueSystemBuilder(this.context, properties, this.connectionFactory, this.namespace);
+        return new DelayQueueSystemBuilder(this.context, properties, prefix, this.connectionFactory, this.namespace);
     }
 
     private static void requireNoJournal(String property, @Nullable JournalMode mode) {
@@ -143,7 +147,7 @@ public class DelayQueueSystemBuilder {
             return this.connectionFactory;
         }
         if (this.own != null && this.own.connectionFactory() != null) {
-            return ConnectionFactorySelector.among(this.context, this.own.connectionFactory());
+            return ConnectionFactorySelector.among(this.context, this.prefix, this.own.connectionFactory());
         }
         return this.context.getBean(DelayQueueAutoConfiguration.REDIS_TEMPLATE, RedisTemplate.class)
             .getRequiredConnectionFactory();
@@ -183,7 +187,7 @@ public class DelayQueueSystemBuilder {
 
     SharedListenerSettings runtimeSettings() {
         return settings().workerSettings(Threading.VIRTUAL.isActive(this.context.getEnvironment()),
-                HandlerExecutorResolver.among(this.context, settings().listener().executor(),
+                HandlerExecutorResolver.among(this.context, this.prefix, settings().listener().executor(),
                         this.context.getBeanProvider(TaskDecorator.class)));
     }
 

@@ -21,14 +21,20 @@ import org.springframework.core.task.support.CompositeTaskDecorator;
  */
 final class HandlerExecutorResolver {
 
-    private static final String PROPERTY = "delayqueue.listener.executor";
+    /** Follows the prefix of the properties. */
+    private static final String PROPERTY = ".listener.executor";
 
     private HandlerExecutorResolver() {
     }
 
-    static HandlerExecution among(BeanFactory beans, @Nullable String executor,
+    /**
+     * Returns the execution of handlers.
+     * @param prefix the prefix of the properties, for the exception
+     * @param executor the value of the property; {@code null} if it is not set
+     */
+    static HandlerExecution among(BeanFactory beans, String prefix, @Nullable String executor,
             ObjectProvider<TaskDecorator> decorators) {
-        return new HandlerExecution((executor != null) ? named(executor, beans) : null,
+        return new HandlerExecution((executor != null) ? named(executor, prefix + PROPERTY, beans) : null,
                 composed(decorators.orderedStream().toList()));
     }
 
@@ -40,18 +46,18 @@ final class HandlerExecutorResolver {
         };
     }
 
-    private static Executor named(String name, BeanFactory beans) {
+    private static Executor named(String name, String property, BeanFactory beans) {
         if (!beans.containsBean(name) || !beans.isTypeMatch(name, Executor.class)) {
-            throw new InvalidConfigurationPropertyValueException(PROPERTY, name,
+            throw new InvalidConfigurationPropertyValueException(property, name,
                     "There is no Executor bean of that name.");
         }
         Executor executor = beans.getBean(name, Executor.class);
         if (executor instanceof SyncTaskExecutor) {
-            throw new InvalidConfigurationPropertyValueException(PROPERTY, name,
+            throw new InvalidConfigurationPropertyValueException(property, name,
                     "It runs tasks in the calling thread, which may be that of the connection to Redis.");
         }
         if (executor instanceof SimpleAsyncTaskExecutor throttled && throttled.isThrottleActive()) {
-            throw new InvalidConfigurationPropertyValueException(PROPERTY, name,
+            throw new InvalidConfigurationPropertyValueException(property, name,
                     "It has a concurrency limit, for which callers wait, and these include the thread of the connection "
                             + "to Redis. Remove the limit, and set delayqueue.listener.concurrency instead.");
         }

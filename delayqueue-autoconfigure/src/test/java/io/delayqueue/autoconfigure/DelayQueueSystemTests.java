@@ -30,6 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -213,6 +214,25 @@ class DelayQueueSystemTests {
         this.application.withUserConfiguration(OwnProperties.class)
             .withPropertyValues("billing.queue.namespace=systems-own", "billing.queue." + setting)
             .run((context) -> assertThat(context).getFailure().rootCause().hasMessage("billing.queue." + problem));
+    }
+
+    @Test
+    void aMissingConnectionFactoryIsReportedWithThePropertyOfTheSystem() {
+        this.application.withUserConfiguration(OwnProperties.class)
+            .withPropertyValues("billing.queue.namespace=systems-own", "billing.queue.connection-factory=none")
+            .run((context) -> {
+                FailureAnalysis text = StartupFailures.of(context.getStartupFailure());
+                assertThat(text.getDescription()).startsWith("billing.queue.connection-factory is 'none', but there");
+                assertThat(text.getAction()).startsWith("Set billing.queue.connection-factory to one of [");
+            });
+    }
+
+    @Test
+    void aMissingExecutorIsReportedWithThePropertyOfTheSystem() {
+        this.application.withUserConfiguration(OwnProperties.class)
+            .withPropertyValues("billing.queue.namespace=systems-own", "billing.queue.listener.executor=none")
+            .run((context) -> assertThat(context).getFailure()
+                .hasStackTraceContaining("Property billing.queue.listener.executor with value 'none' is invalid"));
     }
 
     @Test
