@@ -1,6 +1,7 @@
 package io.delayqueue.web.http;
 
 import java.io.StringWriter;
+import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
@@ -22,6 +23,9 @@ final class JsonBodyReader {
 
     /** Exceeds the largest batch with as many headers as fit. */
     private static final int MAX_VALUES = 50_000;
+
+    /** Matches a surrogate that is not part of a pair. */
+    private static final Pattern LONE_SURROGATE = Pattern.compile("\\p{Cs}");
 
     private static final String PAYLOAD = "payload";
 
@@ -121,7 +125,19 @@ final class JsonBodyReader {
                 token = this.json.nextToken();
             }
         }
-        return Json.raw(text.toString());
+        return Json.raw(writable(text.toString()));
+    }
+
+    /**
+     * Escapes surrogates that are not part of a pair, such as the end of a text that was
+     * cut within a character. JSON may have them as escape sequences only, as UTF-8 has
+     * no form of them.
+     */
+    private static String writable(String json) {
+        if (json.chars().noneMatch((unit) -> Character.isSurrogate((char) unit))) {
+            return json;
+        }
+        return LONE_SURROGATE.matcher(json).replaceAll((one) -> "\\\\u%04x".formatted((int) one.group().charAt(0)));
     }
 
     private JsonNode value() {

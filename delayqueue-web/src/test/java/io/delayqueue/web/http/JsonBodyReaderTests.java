@@ -29,7 +29,8 @@ class JsonBodyReaderTests {
 
     @ParameterizedTest
     @ValueSource(strings = { "42.50", "1e2", "1E+400", "-0.0", "12345678901234567890", "\"a\\u0000\\\"\u2028\u00e9\"",
-            "true", "[]", "{}", "[{},[1.10,null],\"\"]", "{\"payload\":{\"messages\":[1.0]},\"b\":[]}" })
+            "\"a\\ud83d\"", "[\"\\udc00\\udc01\",\"\ud83d\ude00\"]", "true", "[]", "{}", "[{},[1.10,null],\"\"]",
+            "{\"payload\":{\"messages\":[1.0]},\"b\":[]}" })
     void aPayloadStaysUnchanged(String payload) {
         assertThat(read("{\"payload\": " + payload + ", \"id\": \"1\"}").path("payload")).isInstanceOf(POJONode.class);
         JsonNode batch = read("{\"messages\": [{\"payload\": 1}, {\"payload\":" + payload + "}]}");
