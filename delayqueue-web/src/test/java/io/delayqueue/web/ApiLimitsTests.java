@@ -48,6 +48,8 @@ class ApiLimitsTests {
             "/messages | {\"payload\": 1, \"onDuplicate\": \"DROP\"} | use one of [KEEP, AFTER_CURRENT, REPLACE], not 'DROP'",
             "/messages/batch | {\"messages\": []} | use an array of 1 to 100 objects, not array of 0",
             "/messages/batch | {\"messages\": [{\"payload\": 1}, {\"payload\": 1, \"priority\": 11}]} | messages[1]: Priority 11",
+            "/messages/batch | {\"messages\": [{\"payload\": 1, \"delayMillis\": 1, \"dueAt\": \"2030-01-01T00:00:00Z\"}]} "
+                    + "| Fields 'messages[0].delayMillis' and 'messages[0].dueAt' are both there",
             "/messages/cancel | {\"ids\": []} | use an array of 1 to 100 strings, not array of 0",
             "/messages/cancel | {\"ids\": [1]} | use an array of strings, not number",
             "/messages/cancel | {\"ids\": [\"a b\"]} | Message id 'a b' is not valid",
@@ -56,7 +58,8 @@ class ApiLimitsTests {
             "/claims | {\"waitMillis\": 60001} | use 0 to 60000 ms, not 60001",
             "/claims | {\"leaseMillis\": 999} | use 1000 to 3600000 ms, not 999",
             "/claims | {\"leaseMillis\": 3600001} | use 1000 to 3600000 ms, not 3600001",
-            "/leases/acknowledge | {\"id\": \"1\", \"token\": \"x\"} | Token is not valid",
+            "/leases/acknowledge | {\"id\": \"1\", \"token\": \"x\"} | Token of message '1' is not valid",
+            "/leases/acknowledge/batch | {\"leases\": [{\"id\": \"1\", \"token\": \"x\"}]} | Token of message '1' is not valid",
             "/dead-letters/purge | {} | Field 'filter' is needed",
             "/dead-letters/purge | {\"filter\": {}} | Without a cursor, 'deadLetteredBefore' is needed" })
     void namesTheValueAndTheRule(String path, String body, String detail) {

@@ -181,7 +181,9 @@ final class SendRoutes {
     private static void due(DelayedMessage.Builder builder, JsonObjectReader fields, Duration maxDelay) {
         Instant dueAt = fields.instant("dueAt");
         if (dueAt != null && fields.value("delayMillis") != null) {
-            throw ProblemException.invalid("Fields 'delayMillis' and 'dueAt' are both there; use one or none");
+            throw ProblemException
+                .invalid("Fields '%1$sdelayMillis' and '%1$sdueAt' are both there; use one or none"
+                    .formatted(fields.place()));
         }
         if (dueAt != null) {
             builder.dueAt(dueAt);

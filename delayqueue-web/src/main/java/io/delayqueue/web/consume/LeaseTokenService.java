@@ -93,7 +93,7 @@ public final class LeaseTokenService {
     public CompletableFuture<LeaseToken> verified(QueueName queue, String id, String text) {
         LeaseToken token = LeaseToken.unverified(queue, id, text);
         if (token == null) {
-            return CompletableFuture.failedFuture(LeaseToken.isForm(text) ? lost(id) : invalid());
+            return CompletableFuture.failedFuture(LeaseToken.isForm(text) ? lost(id) : invalid(id));
         }
         return signer().thenCompose((current) -> current.isOf(token, text) ? CompletableFuture.completedFuture(token)
                 : latest().thenApply((latest) -> {
@@ -112,8 +112,10 @@ public final class LeaseTokenService {
                     .formatted(id)));
     }
 
-    private static ProblemException invalid() {
-        return ProblemException.invalid("Token is not valid: use the one that the claim returned with the message");
+    private static ProblemException invalid(String id) {
+        return ProblemException
+            .invalid("Token of message '%s' is not valid: use the one that the claim returned with the message"
+                .formatted(id));
     }
 
     /** Returns a read that began within the last second, or a new one. */
