@@ -88,6 +88,22 @@ class ApiLimitsTests {
         assertThat(reply.detail()).contains("1048576 bytes", "delayqueue.web.api.max-body-size");
     }
 
+    /** The client in Python counts an emoji once, and so does the description. */
+    @Test
+    void aFailureIsLimitedByItsCharacters() {
+        String queue = ApiServer.PATH + "/queues/characters";
+        this.server.post(queue + "/messages", "{\"id\": \"1\", \"payload\": 1}");
+        JsonNode message = this.server.post(queue + "/claims", "{\"waitMillis\": 10000}").json().at("/messages/0");
+        String retry = "{\"id\": \"1\", \"token\": \"" + message.path("token").asString()
+                + "\", \"delayMillis\": 60000, \"failure\": \"%s\"}";
+
+        Reply tooLong = this.server.post(queue + "/leases/retry", retry.formatted("\ud83d\ude00".repeat(4001)));
+        Reply longest = this.server.post(queue + "/leases/retry", retry.formatted("\ud83d\ude00".repeat(4000)));
+
+        assertThat(tooLong.detail()).isEqualTo("Field 'failure' is not valid: use at most 4000 characters, not 4001");
+        assertThat(longest.status()).isEqualTo(204);
+    }
+
     @Test
     void listsAndChangesDeadLettersStepByStep() {
         String queue = ApiServer.PATH + "/queues/listed";

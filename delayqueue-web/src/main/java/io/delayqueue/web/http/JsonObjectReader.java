@@ -52,14 +52,19 @@ public final class JsonObjectReader {
         return (value != null) ? value.stringValue() : null;
     }
 
+    /**
+     * Returns a text of limited length.
+     * @param maxLength most characters, each counted once, as JSON Schema does
+     */
     public String text(String name, int maxLength) {
         String text = text(name);
         if (text == null) {
             throw ProblemException.invalid("Field '%s%s' is needed".formatted(this.place, name));
         }
-        if (text.length() > maxLength) {
+        int length = text.codePointCount(0, text.length());
+        if (length > maxLength) {
             throw ProblemException.invalid("Field '%s%s' is not valid: use at most %d characters, not %d"
-                .formatted(this.place, name, maxLength, text.length()));
+                .formatted(this.place, name, maxLength, length));
         }
         return text;
     }
