@@ -72,6 +72,19 @@ class ApiDescriptionTests {
         assertThat(this.description.tags().get("used")).isEqualTo(this.description.tags().get("declared"));
     }
 
+    /** Those of the occurrences of schedules begin in this way. */
+    @Test
+    void excludesIdsAndGroupsThatCannotBeSent() {
+        String send = "POST /queues/{queue}/messages";
+        for (String field : List.of("id", "group")) {
+            String reserved = "{\"payload\": 1, \"%s\": \"@1\"}".formatted(field);
+            assertThat(ApiServer.shared().post(ApiServer.PATH + "/queues/reserved/messages", reserved).status())
+                .isEqualTo(400);
+            assertThat(this.description.requestErrors(send, reserved)).as(field).isNotEmpty();
+            assertThat(this.description.requestErrors(send, reserved.replace("@1", "a@1"))).as(field).isEmpty();
+        }
+    }
+
     private static String name(ApiRoute route) {
         return route.method() + " " + route.pattern().getPatternString().substring(ApiServer.PATH.length());
     }
