@@ -8,6 +8,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.PayloadConversionException;
 import io.delayqueue.PayloadTooLargeException;
 import io.delayqueue.QueueName;
 import io.delayqueue.store.DueTime;
@@ -35,14 +36,27 @@ final class MessagePreparer {
         this.admission = settings.admission();
     }
 
-    /** Prepares the messages of one call. */
+    /** Prepares the messages of one call. Exceptions state which one is rejected. */
     List<PreparedMessage> prepareAll(Collection<DelayedMessage> messages) {
         Supplier<String> generated = this.ids.batch(messages.size());
         List<PreparedMessage> prepared = new ArrayList<>(messages.size());
-        for (DelayedMessage message : messages) {
-            prepared.add(prepare(message, generated));
+        try {
+            for (DelayedMessage message : messages) {
+                prepared.add(prepare(message, generated));
+            }
+        }
+        catch (PayloadTooLargeException ex) {
+            throw new PayloadTooLargeException(numbered(ex, prepared.size(), messages.size()));
+        }
+        catch (PayloadConversionException ex) {
+            throw new PayloadConversionException(numbered(ex, prepared.size(), messages.size()), ex.getCause());
         }
         return prepared;
+    }
+
+    private static String numbered(RuntimeException rejection, int before, int all) {
+        String reason = String.valueOf(rejection.getMessage());
+        return (all == 1) ? reason : "Message %d of %d: %s".formatted(before + 1, all, reason);
     }
 
     PreparedMessage prepare(DelayedMessage message) {

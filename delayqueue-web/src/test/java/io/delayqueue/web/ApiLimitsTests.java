@@ -88,6 +88,16 @@ class ApiLimitsTests {
         assertThat(reply.detail()).contains("1048576 bytes", "delayqueue.web.api.max-body-size");
     }
 
+    @Test
+    void namesTheMessageOfABatchThatIsTooLarge() {
+        String large = "x".repeat(1 << 18);
+        Reply reply = this.server.post(QUEUE + "/messages/batch",
+                "{\"messages\": [{\"payload\": 1}, {\"payload\": \"%s\"}, {\"payload\": 3}]}".formatted(large));
+
+        assertThat(reply.problem()).isEqualTo("invalid");
+        assertThat(reply.detail()).startsWith("Message 2 of 3: Payload of ").contains("is too large");
+    }
+
     /** The client in Python counts an emoji once, and so does the description. */
     @Test
     void aFailureIsLimitedByItsCharacters() {
