@@ -5,7 +5,7 @@ import java.time.Instant;
 import io.delayqueue.DeadLetter;
 
 /** A dead letter as shown: without its payload, and without the stack of its cause. */
-record DeadLetterView(String id, String orderId, Instant diedAt, int failures, String cause) {
+record DeadLetterView(String id, String orderId, Instant deadLetteredAt, int failures, String cause) {
 
     static DeadLetterView of(DeadLetter deadLetter) {
         String cause = deadLetter.cause().lines().findFirst().orElse("");

@@ -152,6 +152,15 @@ class OperationsProfileIntegrationTests {
     }
 
     @Test
+    void endpointShowsTheStatisticsThatTheReadmeShows() throws IOException {
+        JsonNode listener = json(get(VIEWER, "/actuator/delayqueue")).get("listeners").get(0);
+        String statistics = "\"statistics\":" + listener.get("statistics");
+
+        assertThat(Files.readString(Path.of("README.md")).replaceAll(":\\d+", ":0"))
+            .contains(statistics.replaceAll(":\\d+", ":0"));
+    }
+
+    @Test
     void deadLetterIsRedrivenOverHttpAndTheAuditNamesThePrincipal() {
         this.delayQueue.pause(Queues.ORDER_TIMEOUT);
         String id = place("poison-receipt");

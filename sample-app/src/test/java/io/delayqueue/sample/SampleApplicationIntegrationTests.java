@@ -163,6 +163,9 @@ class SampleApplicationIntegrationTests {
             .filter((candidate) -> candidate.orderId().equals(order.id()))
             .findFirst()
             .orElseThrow();
+        // As the README shows it.
+        assertThat(this.http.get().uri("/dead-letters").retrieve().body(String.class))
+            .contains("\"deadLetteredAt\":\"" + deadLetter.deadLetteredAt() + "\"");
 
         this.http.put()
             .uri("/mail-server")
