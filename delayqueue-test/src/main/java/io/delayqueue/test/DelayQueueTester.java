@@ -198,7 +198,8 @@ public final class DelayQueueTester {
     /**
      * Returns an object that moves time while the handler of a message runs: to test
      * renewal, timeouts and fencing.
-     * @param id the id of a message that waits in a queue of a listener
+     * @param id the id of a message that waits in a queue of a listener; of several, the
+     * one that is due first
      */
     public WhileHandling whileHandling(String id) {
         return new WhileHandling(this, id);
@@ -238,19 +239,24 @@ public final class DelayQueueTester {
         }
     }
 
+    /** Returns when the first message with an id is due; each queue may have one. */
     private long dueTimeOf(String id) {
         Set<String> queues = new LinkedHashSet<>();
         for (ListenerContainer listener : this.context.registry().listeners()) {
             queues.addAll(listener.queues());
         }
+        Instant first = null;
         for (String queue : queues) {
             Optional<StoredMessage> message = this.context.operations().find(queue, id);
             Instant due = message.map(StoredMessage::dueAt).orElse(null);
-            if (due != null) {
-                return due.toEpochMilli();
+            if (due != null && (first == null || due.isBefore(first))) {
+                first = due;
             }
         }
-        throw new AssertionError("No message '%s' waits in the queues of the listeners, %s".formatted(id, queues));
+        if (first == null) {
+            throw new AssertionError("No message '%s' waits in the queues of the listeners, %s".formatted(id, queues));
+        }
+        return first.toEpochMilli();
     }
 
     /** Makes the next handler of a queue fail with an exception, without calling it. */

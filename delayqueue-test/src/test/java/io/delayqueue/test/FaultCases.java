@@ -1,12 +1,15 @@
 package io.delayqueue.test;
 
 import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.HandlerTimeoutException;
 import io.delayqueue.NotReplicatedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.StoredMessage;
 import io.delayqueue.test.TestListener.Call;
 import io.delayqueue.test.TestListener.Order;
 import org.junit.jupiter.api.Test;
@@ -112,6 +115,22 @@ abstract class FaultCases extends TesterCase {
         assertThat(deliveries).hasSucceeded(1).hasNoOthers();
         assertThat(deliveries.all().get(0).at()).isEqualTo(at(Duration.ofHours(1).plus(LEASE.multipliedBy(10))));
         assertThat(this.listener.ids()).containsExactly("order-1");
+    }
+
+    /** An order and its reminder often have one id. Covers both orders of the queues. */
+    @Test
+    void firstToBeDueOfTheMessagesWithAnIdIsHeld() {
+        send("order-1", Duration.ofMinutes(10));
+        this.queue.send(REMINDERS, "order-1", Order.of(1), Duration.ofMinutes(30));
+        send("order-2", Duration.ofMinutes(40));
+        this.queue.send(REMINDERS, "order-2", Order.of(1), Duration.ofMinutes(20));
+
+        for (String id : List.of("order-1", "order-2")) {
+            Instant due = this.queue.find(id.equals("order-1") ? ORDERS : REMINDERS, id)
+                .map(StoredMessage::dueAt)
+                .orElseThrow();
+            this.tester.whileHandling(id).run(() -> assertThat(this.tester.now()).isEqualTo(due));
+        }
     }
 
     @Test
