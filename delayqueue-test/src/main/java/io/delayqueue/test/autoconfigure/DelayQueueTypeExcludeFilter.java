@@ -9,6 +9,7 @@ import io.delayqueue.DelayedListenerErrorHandler;
 import io.delayqueue.DelayedListeners;
 import io.delayqueue.DelayedSchedule;
 import io.delayqueue.DelayedSchedules;
+import tools.jackson.databind.JacksonModule;
 
 import org.springframework.boot.test.context.filter.annotation.StandardAnnotationCustomizableTypeExcludeFilter;
 import org.springframework.core.type.AnnotationMetadata;
@@ -20,7 +21,8 @@ import org.springframework.core.type.filter.TypeFilter;
 
 /**
  * Leaves out all components but those that {@link DelayQueueTest} names, or else those
- * that have or inherit listener methods. Always includes error handlers.
+ * that have or inherit listener methods. Always includes error handlers, and the
+ * components of the application that define its JSON.
  */
 final class DelayQueueTypeExcludeFilter extends StandardAnnotationCustomizableTypeExcludeFilter<DelayQueueTest> {
 
@@ -29,6 +31,11 @@ final class DelayQueueTypeExcludeFilter extends StandardAnnotationCustomizableTy
 
     /** They decide the outcome of the listeners. */
     private static final TypeFilter ERROR_HANDLERS = new AssignableTypeFilter(DelayedListenerErrorHandler.class);
+
+    private static final TypeFilter JACKSON_MODULES = new AssignableTypeFilter(JacksonModule.class);
+
+    /** By its name, as an application may have Jackson without Boot's support of it. */
+    private static final String JACKSON_COMPONENT = "org.springframework.boot.jackson.JacksonComponent";
 
     private static final TypeFilter LISTENERS = new AbstractTypeHierarchyTraversingFilter(true, true) {
 
@@ -54,8 +61,12 @@ final class DelayQueueTypeExcludeFilter extends StandardAnnotationCustomizableTy
 
     @Override
     protected boolean defaultInclude(MetadataReader reader, MetadataReaderFactory factory) throws IOException {
-        return super.defaultInclude(reader, factory) || ERROR_HANDLERS.match(reader, factory)
+        return super.defaultInclude(reader, factory) || ERROR_HANDLERS.match(reader, factory) || isJson(reader, factory)
                 || (this.listeners.isEmpty() && LISTENERS.match(reader, factory));
+    }
+
+    private static boolean isJson(MetadataReader reader, MetadataReaderFactory factory) throws IOException {
+        return JACKSON_MODULES.match(reader, factory) || reader.getAnnotationMetadata().isAnnotated(JACKSON_COMPONENT);
     }
 
 }

@@ -7,7 +7,14 @@ import io.delayqueue.DelayedListenerErrorHandler;
 import io.delayqueue.Delivery;
 import io.delayqueue.ErrorDecision;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.core.JsonGenerator;
+import tools.jackson.databind.SerializationContext;
+import tools.jackson.databind.ValueSerializer;
+import tools.jackson.databind.module.SimpleModule;
 
+import org.springframework.boot.jackson.JacksonComponent;
 import org.springframework.core.type.classreading.MetadataReaderFactory;
 import org.springframework.core.type.classreading.SimpleMetadataReaderFactory;
 
@@ -31,6 +38,14 @@ class DelayQueueTypeExcludeFilterTests {
         assertThat(isIncluded(Named.class, Payments.class)).isFalse();
         assertThat(isIncluded(Named.class, ErrorHandler.class)).isTrue();
         assertThat(isIncluded(Named.class, Service.class)).isFalse();
+    }
+
+    /** Or payloads would be written and read in another way than by the application. */
+    @ParameterizedTest
+    @ValueSource(classes = { All.class, Named.class })
+    void aTestHasTheJsonOfTheApplication(Class<?> test) throws IOException {
+        assertThat(isIncluded(test, MoneySerializer.class)).isTrue();
+        assertThat(isIncluded(test, MoneyModule.class)).isTrue();
     }
 
     @Test
@@ -85,6 +100,26 @@ class DelayQueueTypeExcludeFilterTests {
             return ErrorDecision.deadLetter();
         }
 
+    }
+
+    @JacksonComponent
+    static class MoneySerializer extends ValueSerializer<Money> {
+
+        @Override
+        public void serialize(Money money, JsonGenerator json, SerializationContext context) {
+            json.writeNumber(money.cents());
+        }
+
+    }
+
+    static class MoneyModule extends SimpleModule {
+
+        private static final long serialVersionUID = 1L;
+
+    }
+
+    /** Holds an amount. */
+    record Money(long cents) {
     }
 
     static class Service {
