@@ -16,10 +16,11 @@ import io.delayqueue.benchmarks.runner.result.Spread;
  * A goal for one measure.
  *
  * @param measure whose result says whether it is met
+ * @param contender who is to reach it
  * @param text what is to be reached, as a formula
  * @param check says whether it is, or that it was not measured
  */
-record Goal(String measure, String text, Function<Result, Outcome> check) {
+record Goal(String measure, String contender, String text, Function<Result, Outcome> check) {
 
     static final String OURS = "delayqueue";
 
@@ -40,6 +41,10 @@ record Goal(String measure, String text, Function<Result, Outcome> check) {
 
     static final Predicate<Cell> QUIET = (cell) -> cell.weather().stealPercent() < QUIET_STEAL_PERCENT
             && cell.weather().otherPercent() != null && cell.weather().otherPercent() < QUIET_OTHER_PERCENT;
+
+    Goal(String measure, String text, Function<Result, Outcome> check) {
+        this(measure, OURS, text, check);
+    }
 
     Outcome evaluate(Function<String, Optional<Result>> results) {
         return results.apply(this.measure).map(this.check).orElse(Outcome.NOT_MEASURED);

@@ -163,15 +163,17 @@ final class Goals {
             }
             addQuotient(goals, database, "delayqueue-ledger", 0.5, "sql");
             addQuotient(goals, database, "delayqueue-ledger-alone", 0.5, "sql");
-            goals.add(new Goal("journal", "%s, 4/s, delayqueue-outbox: p50 ms ≤ 5".formatted(database), (result) -> {
-                Spread median = result.spread("delayqueue-outbox", database + ", 4/s", Figure.P50.name(), Goal.QUIET);
+            String outbox = "delayqueue-outbox";
+            String text = "%s, 4/s, %s: p50 ms ≤ 5".formatted(database, outbox);
+            goals.add(new Goal("journal", outbox, text, (result) -> {
+                Spread median = result.spread(outbox, database + ", 4/s", Figure.P50.name(), Goal.QUIET);
                 return Goal.atMost(median, 5, Goal.ROUNDS, "");
             }));
         }
     }
 
     private static void addQuotient(List<Goal> goals, String database, String contender, double bound, String other) {
-        goals.add(new Goal("journal",
+        goals.add(new Goal("journal", contender,
                 "%s: per second of %s ≥ %s × %s".formatted(database, contender, Numbers.bound(bound), other),
                 (result) -> Goal.rateAtLeast(result, database, contender, other, bound)));
     }

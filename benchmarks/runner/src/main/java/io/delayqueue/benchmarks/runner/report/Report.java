@@ -232,17 +232,19 @@ public final class Report {
             Outcome outcome = goal.evaluate(this.results::read);
             if (shown.test(outcome)) {
                 String run = outcome.figures().isEmpty() ? " | | "
-                        : this.results.read(goal.measure()).map(Report::run).orElseThrow();
+                        : this.results.read(goal.measure())
+                            .map((result) -> run(result, goal.contender()))
+                            .orElseThrow();
                 text.append("| %s | %s | %s | %s | %s |%n".formatted(goal.measure(), goal.text(), outcome.figures(),
                         outcome.status().text(), run));
             }
         }
     }
 
-    /** The commits, the number of rounds, and the length of the cells. */
-    private static String run(Result result) {
-        return "%s | %d | %s".formatted(result.commits(), result.rounds(Goal.OURS),
-                Numbers.range(result.seconds(Goal.OURS)));
+    /** The commits, and the number of rounds and the length of the cells of a contender. */
+    private static String run(Result result, String contender) {
+        return "%s | %d | %s".formatted(result.commits(), result.rounds(contender),
+                Numbers.range(result.seconds(contender)));
     }
 
     private static void append(StringBuilder text, Measure measure, Result result, String plots) {

@@ -66,6 +66,17 @@ class ReportTests {
     }
 
     @Test
+    void aGoalOfAnotherContenderNamesItsRoundsAndLength(@TempDir Path directory) throws IOException {
+        ResultFiles files = new ResultFiles(directory.resolve("results"));
+        Cell cell = new Cell("delayqueue-outbox", "H2, 4/s", 1, 1, Map.of("P50", 4.0, "SECONDS", 9.0), null, QUIET,
+                List.of());
+        files.write(new Result("journal", new Conditions("full", 1, "7.0.15", "PATH", "17", List.of(), "m", 1),
+                List.of(turn("delayqueue-outbox", 9, cell))));
+
+        assertThat(page(files, directory)).contains("4 in 1 of 5 quiet rounds | not measured | c0ffee1234 | 1 | 9 |");
+    }
+
+    @Test
     void theOverviewHasTheMissedGoalsOnly(@TempDir Path directory) throws IOException {
         page(directory, cells(11.0));
 
@@ -95,14 +106,20 @@ class ReportTests {
                 (messages != null) ? new Delivery(messages, 0, 0, 0, 0, 0, 0) : null, QUIET, List.of());
     }
 
+    private static Turn turn(String contender, long seconds, Cell cell) {
+        return new Turn(contender, cell.round(), new Source("c0ffee1234", false, "0badcafe", "", ""),
+                "2026-01-01T00:00:00Z", seconds, List.of(cell));
+    }
+
     private static String page(Path directory, Cell... cells) throws IOException {
         ResultFiles files = new ResultFiles(directory.resolve("results"));
-        List<Turn> turns = Stream.of(cells)
-            .map((cell) -> new Turn("delayqueue", cell.round(), new Source("c0ffee1234", false, "0badcafe", "", ""),
-                    "2026-01-01T00:00:00Z", 9 / cells.length, List.of(cell)))
-            .toList();
+        List<Turn> turns = Stream.of(cells).map((cell) -> turn("delayqueue", 9 / cells.length, cell)).toList();
         files.write(new Result("drain", new Conditions("full", cells.length, "7.0.15", "PATH", "17", List.of(), "m", 1),
                 turns));
+        return page(files, directory);
+    }
+
+    private static String page(ResultFiles files, Path directory) throws IOException {
         Path docs = directory.resolve("docs");
         return Files.readString(new Report(files, Measures.all()).write(docs))
                 + Files.readString(docs.resolve("internals/performance-details.md"));
