@@ -173,7 +173,16 @@ public final class Report {
                 | Clock | Redis' `TIME` and the JVM's clock differ by at most %d µs, a round trip included |
                 | Time for all measures here | %d minutes |
                 """.formatted(conditions.machine(), conditions.redis(), conditions.redisFrom(), conditions.java(),
-                String.join(" ", conditions.jvmFlags()), conditions.clockOffsetMicros(), totalMinutes())));
+                String.join(" ", conditions.jvmFlags()), clockOffsetMicros(), totalMinutes())));
+    }
+
+    /** Returns the greatest difference of the clocks that a measure has found. */
+    private long clockOffsetMicros() {
+        return this.measures.stream()
+            .flatMap((measure) -> this.results.read(measure.name()).stream())
+            .mapToLong((result) -> result.conditions().clockOffsetMicros())
+            .max()
+            .orElse(0);
     }
 
     private long totalMinutes() {

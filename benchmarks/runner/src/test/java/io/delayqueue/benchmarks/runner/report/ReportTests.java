@@ -77,6 +77,18 @@ class ReportTests {
     }
 
     @Test
+    void theDifferenceOfTheClocksIsTheGreatestOfAllMeasures(@TempDir Path directory) throws IOException {
+        ResultFiles files = new ResultFiles(directory.resolve("results"));
+        for (Map.Entry<String, Long> offset : Map.of("drain", 3L, "idle", 7L).entrySet()) {
+            files.write(new Result(offset.getKey(),
+                    new Conditions("full", 1, "7.0.15", "PATH", "17", List.of(), "m", offset.getValue()),
+                    List.of(turn("delayqueue", 9, cell(1, Map.of("SECONDS", 4.0), null)))));
+        }
+
+        assertThat(page(files, directory)).contains("differ by at most 7 µs");
+    }
+
+    @Test
     void theOverviewHasTheMissedGoalsOnly(@TempDir Path directory) throws IOException {
         page(directory, cells(11.0));
 
