@@ -44,7 +44,7 @@ public final class Report {
     private static final String OVERVIEW_HEAD = """
             # Performance
 
-            This page compares DelayQueue with its peers and with the limit, the minimum that Redis must do for a delayed message; all
+            This page compares DelayQueue with its peers and with the limit, scripts that store and take messages and check nothing; all
             contenders of a measure take part in one run. The [details](internals/performance-details.md) have all goals and the tables of each
             measure. `scripts/benchmark report` writes both pages, and the tables in the [README](../README.md) and the
             [comparison](comparison.md), from the files in `benchmarks/results`; do not edit them. [Benchmarks](../benchmarks/README.md)
@@ -250,7 +250,9 @@ public final class Report {
         }
     }
 
-    /** The commits, and the number of rounds and the length of the cells of a contender. */
+    /**
+     * The commits, and the number of rounds and the length of the cells of a contender.
+     */
     private static String run(Result result, String contender) {
         return "%s | %d | %s".formatted(result.commits(), result.rounds(contender),
                 Numbers.range(result.seconds(contender)));
