@@ -69,6 +69,16 @@ public final class StoreFailures {
         return unknown(failure.getMessage() + "; of other messages of this call it may have taken effect", failure);
     }
 
+    /**
+     * Returns the failure of the last step of a change after an earlier step has taken
+     * effect.
+     * @param context the effect of the earlier step, with which the message begins
+     */
+    public static Throwable afterEffect(String context, Throwable failure) {
+        return (unwrap(failure) instanceof DelayQueueException known)
+                ? unknown(context + "; the last step failed: " + known.getMessage(), known) : failure;
+    }
+
     private static DelayQueueException unknown(String message, DelayQueueException failure) {
         return (failure instanceof StoreRefusedException)
                 ? new StoreRefusedException(message, Effect.UNKNOWN, beneath(failure))

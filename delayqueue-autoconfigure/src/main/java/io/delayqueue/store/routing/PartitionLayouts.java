@@ -309,10 +309,12 @@ public final class PartitionLayouts {
         return this.records.replace(queue, expected, next).thenCompose((recorded) -> {
             if (recorded.equals(next)) {
                 // Not read(queue), which may join a read that started before this change.
-                return complete(queue, recorded).thenApply((done) -> {
-                    learn(queue, entry(queue), done);
-                    return before;
-                });
+                return complete(queue, recorded)
+                    .exceptionallyCompose((failure) -> CompletableFuture.failedFuture(incomplete(queue, failure)))
+                    .thenApply((done) -> {
+                        learn(queue, entry(queue), done);
+                        return before;
+                    });
             }
             if (conflicts == MAX_CONFLICTS) {
                 return CompletableFuture.failedFuture(new StoreUnavailableException(
@@ -322,6 +324,14 @@ public final class PartitionLayouts {
             }
             return complete(queue, recorded).thenCompose((other) -> change(queue, other, step, conflicts + 1));
         });
+    }
+
+    /** Returns the failure of a change that is recorded in the first partition. */
+    private static Throwable incomplete(QueueName queue, Throwable failure) {
+        return StoreFailures.afterEffect(
+                "The change of queue '%s' is recorded, and the next process that reaches all partitions completes it"
+                    .formatted(queue),
+                failure);
     }
 
     private CompletableFuture<PartitionLayout> recorded(QueueName queue) {

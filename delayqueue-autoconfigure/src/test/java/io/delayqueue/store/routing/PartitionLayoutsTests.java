@@ -149,6 +149,19 @@ class PartitionLayoutsTests {
         this.records.isEverywhere("3|1,4,2p");
     }
 
+    /** Or the caller would not expect that the next process completes it. */
+    @Test
+    void aPauseThatEndedHalfWayIsNotReportedAsWithoutEffect() {
+        this.records.put(0, TWO);
+        this.records.away = 3;
+
+        assertThatThrownBy(() -> this.layouts.pause(QUEUE, null).join()).cause()
+            .isInstanceOfSatisfying(StoreUnavailableException.class,
+                    (failure) -> assertThat(failure.effect()).isEqualTo(Effect.UNKNOWN))
+            .hasMessageContaining("The change of queue 'q' is recorded");
+        assertThat(this.records.recorded.get(0)).extracting(PartitionLayout::text).isEqualTo("3|1,4,2p+");
+    }
+
     @Test
     void aPauseIsDoneInAllPartitionsThoughAReadingFromBeforeIsUnderWay() {
         this.records.put(0, TWO);
