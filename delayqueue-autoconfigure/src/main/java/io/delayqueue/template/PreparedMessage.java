@@ -1,10 +1,12 @@
 package io.delayqueue.template;
 
+import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.NotReplicatedException;
 import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
+import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.StoreFailures;
@@ -49,6 +51,9 @@ record PreparedMessage(DelayedMessage message, NewMessage written) {
         String message = "%s. The message is '%s' of queue '%s'".formatted(failure.getMessage(), id(), queue());
         if (failure instanceof StoreUnavailableException unavailable) {
             return new StoreUnavailableException(message, unavailable.effect(), StoreFailures.beneath(failure));
+        }
+        if (failure instanceof StoreRefusedException refused && refused.effect() != Effect.NONE) {
+            return new StoreRefusedException(message, refused.effect(), StoreFailures.beneath(failure));
         }
         return (failure instanceof NotReplicatedException)
                 ? new NotReplicatedException(message, StoreFailures.beneath(failure)) : failure;
