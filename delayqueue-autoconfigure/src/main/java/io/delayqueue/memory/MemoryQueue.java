@@ -379,7 +379,7 @@ final class MemoryQueue {
     }
 
     int purgeOlderThan(Duration age, long now) {
-        long latest = Micros.floorToMillis(now) - age.toMillis();
+        long latest = age.isZero() ? Long.MAX_VALUE : Micros.floorToMillis(now) - age.toMillis();
         List<MemoryDeadLetter> old = this.dead.values()
             .stream()
             .filter((deadLetter) -> deadLetter.deadLetteredMillis() <= latest)

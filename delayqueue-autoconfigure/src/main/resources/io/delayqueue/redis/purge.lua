@@ -19,7 +19,8 @@
 
 local dead_letters = { ARGV[3] }
 if not ARGV[3] then
-  local before = to_digits(math.floor(clock() / 1000) - tonumber(ARGV[1]))
+  -- After a step of the clock back, dead letters may be later than now.
+  local before = ARGV[1] == '0' and '+inf' or to_digits(math.floor(clock() / 1000) - tonumber(ARGV[1]))
   dead_letters = redis.call('ZRANGE', DEAD_ORDER, '-inf', before, 'BYSCORE', 'LIMIT', 0, tonumber(ARGV[2]))
 end
 if #dead_letters == 0 then return { 0 } end

@@ -98,6 +98,18 @@ public abstract class PurgeCases extends StoreCases {
             .containsExactly(dead.get(3).deadLetterId(), dead.get(2).deadLetterId());
     }
 
+    /** Such as after a failover to a server whose clock is behind. */
+    @Test
+    void removesAllDeadLettersThoughTheClockWasSetBack() {
+        this.dq.dead();
+        this.dq.advance(DELAY.negated());
+
+        assertThat(this.dq.purgeOlderThan(Duration.ofMillis(1))).isZero();
+        assertThat(this.dq.purgeOlderThan(Duration.ZERO)).isEqualTo(1);
+
+        assertThat(this.dq.deadLetters()).isEmpty();
+    }
+
     @Test
     void removesAHundredDeadLettersAtATime() {
         List<NewMessage> messages = IntStream.range(0, 100).mapToObj((i) -> called("m" + i, Duration.ZERO)).toList();
