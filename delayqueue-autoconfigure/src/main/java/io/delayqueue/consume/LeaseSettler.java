@@ -39,7 +39,10 @@ public final class LeaseSettler {
 
     private static final int MAX_CAUSE = 4000;
 
-    /** Replaces an empty failure, which stores return as one that is not known. */
+    /**
+     * Replaces an empty failure, which stores return as one that is not known, and an
+     * empty cause of a dead letter.
+     */
     private static final String NO_REASON = "The handler gave no reason";
 
     private static final String UNCONFIRMED = " (the reply was lost; logged again if it was not stored)";
@@ -130,14 +133,18 @@ public final class LeaseSettler {
 
     /** Dead-letters a message. Does not publish that. */
     public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterRequest request) {
-        DeadLetterRequest bounded = new DeadLetterRequest(Texts.cut(request.cause(), MAX_CAUSE), request.failed(),
-                request.dueAt());
-        return this.store.deadLetter(lease, bounded).thenApply((settled) -> ended(lease, settled));
+        return this.store.deadLetter(lease, withCause(request)).thenApply((settled) -> ended(lease, settled));
     }
 
     /** Publishes that a message was dead-lettered; see {@link DeadLetterPublisher}. */
     public void publish(Lease lease, DeadLetterRequest request, int failures, String note) {
-        this.publisher.publish(lease, request, failures, note);
+        this.publisher.publish(lease, withCause(request), failures, note);
+    }
+
+    /** Returns the request with a cause that is neither blank nor too long. */
+    private static DeadLetterRequest withCause(DeadLetterRequest request) {
+        String cause = request.cause().isBlank() ? NO_REASON : Texts.cut(request.cause(), MAX_CAUSE);
+        return new DeadLetterRequest(cause, request.failed(), request.dueAt());
     }
 
     /**

@@ -128,6 +128,23 @@ class LeaseSettlerTests {
         assertThat(failures).containsExactly("The handler gave no reason", "timeout");
     }
 
+    /** P9: such as the last retry of a consumer that gives no failure. */
+    @Test
+    void aDeadLetterWithoutACauseIsStoredAndPublishedWithOne() {
+        List<String> causes = new ArrayList<>();
+        given(this.store.deadLetter(any(), any())).willAnswer((call) -> {
+            causes.add(call.<DeadLetterRequest>getArgument(1).cause());
+            return CompletableFuture.completedFuture(true);
+        });
+        DeadLetterRequest request = new DeadLetterRequest(" ", true, Instant.EPOCH);
+
+        this.settler.deadLetter(lease("a"), request).join();
+        this.settler.publish(lease("a"), request, 2, "");
+
+        assertThat(causes).containsExactly("The handler gave no reason");
+        assertThat(this.events).extracting(DeadLetterEvent::reason).containsExactly("The handler gave no reason");
+    }
+
     /** A consumer may notice a loss at a renewal, and again at the settlement. */
     @Test
     void aLostLeaseIsCountedOnceAndASettledOneIsNot() {
