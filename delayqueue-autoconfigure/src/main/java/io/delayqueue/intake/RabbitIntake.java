@@ -90,6 +90,9 @@ public final class RabbitIntake implements Intake {
         this.container.setMissingQueuesFatal(false);
         // Otherwise the first rejection would stop the consumers, or fail the start.
         this.container.setPossibleAuthenticationFailureFatal(false);
+        // Spring's default ends the process.
+        this.container.setJavaLangErrorHandler((error) -> logger
+            .error("An error of the JVM stops all consumers of {} until a restart", this.source, error));
         this.container.setRecoveryBackOff(recovery());
         this.container.setApplicationEventPublisher(this::onEvent);
         // Keeps the bytes of headers, which may be no text.
@@ -185,7 +188,8 @@ public final class RabbitIntake implements Intake {
     private void onEvent(Object event) {
         if (event instanceof ListenerContainerConsumerFailedEvent failed) {
             Throwable cause = failed.getThrowable();
-            this.consumer.begin("RabbitMQ cannot be read from: "
+            this.consumer.begin((failed.isFatal() ? "its consumers have stopped until the application is restarted: "
+                    : "RabbitMQ cannot be read from: ")
                     + ((cause != null) ? NestedExceptionUtils.getMostSpecificCause(cause) : failed.getReason()));
         }
         else if (event instanceof ConsumeOkEvent) {

@@ -175,8 +175,7 @@ class AmqpIntakeTests extends DepotTestBase {
             return new SendResult(QUEUE, id, null, SendOutcome.KEPT);
         });
         publish(null, "1", Map.of("delayqueue-delay", "PT1H"));
-        RabbitIntake intake = new RabbitIntake(this.broker.connections(), this.source, 1, false, new IntakeScheduler(
-                this.source, new QueueName(QUEUE), new EnvelopeCodec(JsonMapper.shared()), lossy, System::nanoTime));
+        RabbitIntake intake = intakeOf(lossy);
         intake.start();
         try {
             await().atMost(LIMIT).until(() -> sent.size() == 2);
@@ -185,6 +184,27 @@ class AmqpIntakeTests extends DepotTestBase {
             intake.stop();
         }
         assertThat(sent.get(1)).isEqualTo(sent.get(0));
+    }
+
+    /** Spring ends the process by default, and with it all other work. */
+    @Test
+    @Tag("matrix")
+    void anErrorOfTheJvmEndsTheIntakeAndNotTheProcess() {
+        DelayQueueOperations broken = mock(DelayQueueOperations.class);
+        given(broken.send(any(DelayedMessage.class))).willThrow(new OutOfMemoryError("test"));
+        publish("order-1", "1", Map.of("delayqueue-delay", "PT1H"));
+        RabbitIntake intake = intakeOf(broken);
+        intake.start();
+        try {
+            await().atMost(LIMIT).until(() -> intake.status().problem() != null);
+            assertThat(intake.status().running()).isFalse();
+            assertThat(intake.status().problem()).contains("its consumers have stopped")
+                .contains("OutOfMemoryError: test");
+        }
+        finally {
+            intake.stop();
+        }
+        assertThat(intake.status().problem()).isNull();
     }
 
     /** Some clients write an empty id; it must not make all messages the same one. */
@@ -272,6 +292,11 @@ class AmqpIntakeTests extends DepotTestBase {
         assertThat(taken.get(0).getMessageProperties().getHeaders()).containsEntry("signature", binary)
             .containsEntry("text", "\u00e4");
         assertThat(taken.get(0).getMessageProperties().getMessageId()).isEqualTo("order-1");
+    }
+
+    private RabbitIntake intakeOf(DelayQueueOperations operations) {
+        return new RabbitIntake(this.broker.connections(), this.source, 1, false, new IntakeScheduler(this.source,
+                new QueueName(QUEUE), new EnvelopeCodec(JsonMapper.shared()), operations, System::nanoTime));
     }
 
     private void assertAllForwardedOf(int messages) {
