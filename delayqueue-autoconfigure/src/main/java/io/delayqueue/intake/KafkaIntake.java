@@ -146,8 +146,8 @@ public final class KafkaIntake implements Intake {
         }
         long begin = System.nanoTime();
         for (int i = 0; i < records.size(); i++) {
-            // A consumer that does not poll in time loses its partitions.
-            if (System.nanoTime() - begin > this.batchLimit.toNanos()) {
+            // A consumer that does not poll in time loses its partitions, and a stop waits.
+            if (!this.started || System.nanoTime() - begin > this.batchLimit.toNanos()) {
                 acknowledgment.nack(i, Duration.ZERO);
                 return;
             }

@@ -286,6 +286,37 @@ class KafkaIntakeTests extends DepotTestBase {
         assertThat(sent).hasSize(30).doesNotHaveDuplicates();
     }
 
+    /** A batch of slow sends may take longer than a shutdown has time. */
+    @Test
+    void aStopEndsABatchAfterTheCurrentRecord() {
+        List<String> sent = new CopyOnWriteArrayList<>();
+        AtomicBoolean stopping = new AtomicBoolean();
+        AtomicBoolean stopped = new AtomicBoolean();
+        DelayQueueOperations slow = mock(DelayQueueOperations.class);
+        given(slow.send(any(DelayedMessage.class))).willAnswer((call) -> {
+            String id = call.<DelayedMessage>getArgument(0).id().orElseThrow();
+            sent.add(id);
+            await().atMost(LIMIT).untilTrue(stopping);
+            return new SendResult(QUEUE, id, null, SendOutcome.SCHEDULED);
+        });
+        for (int i = 0; i < 10; i++) {
+            produce("k", "1", Map.of("delayqueue-delay", "PT1H", "delayqueue-id", "order-" + i));
+        }
+        KafkaIntake intake = intakeOf(slow, Map.of());
+        intake.start();
+        try {
+            await().atMost(LIMIT).until(() -> !sent.isEmpty());
+        }
+        finally {
+            intake.stop(() -> stopped.set(true));
+            stopping.set(true);
+        }
+
+        await().atMost(LIMIT).untilTrue(stopped);
+        assertThat(sent).containsExactly("order-0");
+        assertThat(this.kafka.committed(this.topic, this.topic)).isOne();
+    }
+
     /**
      * The records before the one that is not stored are committed, which fails. Those
      * behind must be read again, and not be skipped.
