@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 import io.delayqueue.forward.BrokerHeaders;
 import io.delayqueue.forward.KafkaForwarderFactory;
 import io.delayqueue.store.Texts;
+import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.KafkaException;
@@ -28,7 +29,8 @@ import org.springframework.kafka.core.DefaultKafkaConsumerFactory;
 import org.springframework.kafka.event.ConsumerRetryAuthEvent;
 import org.springframework.kafka.event.ConsumerRetryAuthSuccessfulEvent;
 import org.springframework.kafka.event.ConsumerStoppedEvent;
-import org.springframework.kafka.listener.BatchAcknowledgingMessageListener;
+import org.springframework.kafka.event.ListenerContainerIdleEvent;
+import org.springframework.kafka.listener.BatchAcknowledgingConsumerAwareMessageListener;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.ContainerProperties;
 import org.springframework.kafka.support.Acknowledgment;
@@ -55,6 +57,12 @@ public final class KafkaIntake implements Intake {
 
     private static final Duration AUTHORIZATION_RETRY = Duration.ofSeconds(10);
 
+    /** The longest wait of one poll, so that its success is known soon. */
+    private static final Duration POLL_TIMEOUT = Duration.ofSeconds(2);
+
+    /** How often a consumer without records reports the success of its polls. */
+    private static final Duration IDLE_REPORT = Duration.ofSeconds(1);
+
     private static final Duration DEFAULT_POLL_INTERVAL = Duration.ofMinutes(5);
 
     /** The part of the time between two polls that one batch may take. */
@@ -73,7 +81,9 @@ public final class KafkaIntake implements Intake {
 
     private final ProblemTracker consumer = new ProblemTracker(System::nanoTime);
 
-    private final ProblemTracker offsets = new ProblemTracker(System::nanoTime);
+    private final ProblemTracker failures = new ProblemTracker(System::nanoTime);
+
+    private final RereadingErrorHandler rereading;
 
     private volatile long startedAt;
 
@@ -101,12 +111,16 @@ public final class KafkaIntake implements Intake {
         properties.setAckMode(ContainerProperties.AckMode.MANUAL);
         // Without it, the first rejection would stop the consumer for good.
         properties.setAuthExceptionRetryInterval(AUTHORIZATION_RETRY);
-        properties.setMessageListener((BatchAcknowledgingMessageListener<byte[], byte[]>) this::schedule);
+        properties.setPollTimeout(POLL_TIMEOUT.toMillis());
+        properties.setIdleEventInterval(IDLE_REPORT.toMillis());
+        properties.setIdleBeforeDataMultiplier(1);
+        properties.setMessageListener((BatchAcknowledgingConsumerAwareMessageListener<byte[], byte[]>) this::schedule);
         this.container = new ConcurrentMessageListenerContainer<>(consumers(application, configuration), properties);
         this.container.setConcurrency(concurrency);
         this.container.setBeanName("delayqueue-intake-" + topic);
-        this.container.setCommonErrorHandler(new RereadingErrorHandler(scheduler, this.offsets,
-                EARLIEST.equals(configuration.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG))));
+        this.rereading = new RereadingErrorHandler(scheduler, this.failures,
+                EARLIEST.equals(configuration.get(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG)));
+        this.container.setCommonErrorHandler(this.rereading);
         this.container.setApplicationEventPublisher(this::onEvent);
     }
 
@@ -140,10 +154,12 @@ public final class KafkaIntake implements Intake {
         return (millis != null) ? Duration.ofMillis(Long.parseLong(millis.toString())) : DEFAULT_POLL_INTERVAL;
     }
 
-    private void schedule(List<ConsumerRecord<byte[], byte[]>> records, @Nullable Acknowledgment acknowledgment) {
-        if (acknowledgment == null) {
+    private void schedule(List<ConsumerRecord<byte[], byte[]>> records, @Nullable Acknowledgment acknowledgment,
+            @Nullable Consumer<?, ?> client) {
+        if (acknowledgment == null || client == null) {
             return;
         }
+        this.rereading.polled(client);
         long begin = System.nanoTime();
         for (int i = 0; i < records.size(); i++) {
             // A consumer that does not poll in time loses its partitions, and a stop waits.
@@ -194,6 +210,9 @@ public final class KafkaIntake implements Intake {
         else if (event instanceof ConsumerRetryAuthSuccessfulEvent) {
             this.consumer.end();
         }
+        else if (event instanceof ListenerContainerIdleEvent idle) {
+            this.rereading.polled(idle.getConsumer());
+        }
         else if (event instanceof ConsumerStoppedEvent stopped
                 && stopped.getReason() != ConsumerStoppedEvent.Reason.NORMAL) {
             this.consumer.begin("a consumer has stopped (%s) until the application is restarted; its log has the reason"
@@ -208,7 +227,7 @@ public final class KafkaIntake implements Intake {
 
     @Override
     public @Nullable IntakeProblem problem() {
-        return Stream.of(this.consumer, this.offsets)
+        return Stream.of(this.consumer, this.failures)
             .map(ProblemTracker::current)
             .filter(Objects::nonNull)
             .findFirst()
@@ -239,7 +258,7 @@ public final class KafkaIntake implements Intake {
     @Override
     public synchronized void start() {
         this.consumer.end();
-        this.offsets.end();
+        this.rereading.reset();
         this.started = true;
         this.startedAt = System.nanoTime();
         if (!startConsumers()) {

@@ -1,6 +1,7 @@
 package io.delayqueue.intake;
 
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 
@@ -19,10 +20,11 @@ import org.springframework.kafka.listener.MessageListenerContainer;
 /**
  * Moves a consumer of Kafka back after a failed commit or read, so that it reads again
  * the records that it has not committed. Spring's default handler would call the listener
- * again, ignore its answer, and commit records that are not stored.
+ * again, ignore its answer, and commit records that are not stored. A failure is a
+ * problem of the intake until the polls of that consumer succeed again.
  * <p>
- * <strong>Threads.</strong> The consumer threads of the container call it. The object has
- * no state of its own.
+ * <strong>Threads.</strong> The consumer threads of the container call it. The lock of
+ * the object guards its state.
  */
 final class RereadingErrorHandler implements CommonErrorHandler {
 
@@ -31,15 +33,24 @@ final class RereadingErrorHandler implements CommonErrorHandler {
     /** The wait after a failure, as a failure may be immediate. */
     private static final Duration RETRY = Duration.ofSeconds(1);
 
+    /**
+     * How many polls in a row show that a consumer works. One may succeed between two
+     * failures: it returns the records whose commit fails, or those of other partitions.
+     */
+    private static final int WORKING_POLLS = 2;
+
     private final IntakeScheduler scheduler;
 
     private final ProblemTracker problem;
+
+    /** The consumers that have failed, with the polls that have to succeed. */
+    private final Map<Consumer<?, ?>, Integer> failing = new HashMap<>();
 
     private final boolean earliest;
 
     /**
      * Creates a handler.
-     * @param problem gets the reason while the consumer cannot be moved back
+     * @param problem gets the reason while a consumer fails
      * @param earliest whether a partition without a committed offset is read from its
      * first record
      */
@@ -66,6 +77,7 @@ final class RereadingErrorHandler implements CommonErrorHandler {
                 "A consumer of {} reads its last {} records again for queue '{}', because their offsets are not "
                         + "committed; the queue keeps one message of each id",
                 this.scheduler.source(), batch.count(), this.scheduler.queue(), thrown);
+        failed(consumer, "a consumer of Kafka cannot commit its offsets: " + thrown);
         Set<TopicPartition> assigned = consumer.assignment();
         batch.partitions()
             .stream()
@@ -83,6 +95,7 @@ final class RereadingErrorHandler implements CommonErrorHandler {
             boolean batchListener) {
         logger.warn("A consumer of {} has failed, and reads again from its committed offsets for queue '{}'",
                 this.scheduler.source(), this.scheduler.queue(), thrown);
+        failed(consumer, "a consumer of Kafka fails: " + thrown);
         pause(container);
         while (!seekToCommitted(consumer) && container.isRunning() && !Thread.currentThread().isInterrupted()) {
             pause(container);
@@ -103,14 +116,35 @@ final class RereadingErrorHandler implements CommonErrorHandler {
                     consumer.seekToBeginning(Set.of(partition));
                 }
             }
-            this.problem.end();
             return true;
         }
         catch (KafkaException ex) {
-            this.problem.begin("Kafka does not return the committed offsets: " + ex);
+            failed(consumer, "Kafka does not return the committed offsets: " + ex);
             logger.debug("Cannot read the committed offsets of {}", this.scheduler.source(), ex);
             return false;
         }
+    }
+
+    private synchronized void failed(Consumer<?, ?> consumer, String reason) {
+        this.failing.put(consumer, WORKING_POLLS);
+        this.problem.begin(reason);
+    }
+
+    /** Records that a poll of a consumer has succeeded, with or without records. */
+    synchronized void polled(Consumer<?, ?> consumer) {
+        Integer polls = this.failing.remove(consumer);
+        if (polls != null && polls > 1) {
+            this.failing.put(consumer, polls - 1);
+        }
+        else if (this.failing.isEmpty()) {
+            this.problem.end();
+        }
+    }
+
+    /** Forgets the consumers of the start before. */
+    synchronized void reset() {
+        this.failing.clear();
+        this.problem.end();
     }
 
     private static void pause(MessageListenerContainer container) {

@@ -11,6 +11,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.MockConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +59,12 @@ class RereadingErrorHandlerTests {
         handler(earliest).handleOtherException(new TimeoutException("commit"), this.consumer, this.container, true);
     }
 
+    private void failCommit(RereadingErrorHandler handler, ConsumerRecords<byte[], byte[]> batch) {
+        handler.handleBatch(new TimeoutException("commit"), batch, this.consumer, this.container, () -> {
+            throw new AssertionError("The listener must not be called");
+        });
+    }
+
     private static ConsumerRecord<byte[], byte[]> record(TopicPartition partition, long offset) {
         return new ConsumerRecord<>(partition.topic(), partition.partition(), offset, new byte[0], new byte[0]);
     }
@@ -70,9 +77,7 @@ class RereadingErrorHandlerTests {
                 Map.of(FIRST, List.of(record(FIRST, 4), record(FIRST, 5)), REVOKED, List.of(record(REVOKED, 2))),
                 Map.of());
 
-        handler.handleBatch(new TimeoutException("commit"), batch, this.consumer, this.container, () -> {
-            throw new AssertionError("The listener must not be called");
-        });
+        failCommit(handler, batch);
 
         assertThat(this.consumer.position(FIRST)).isEqualTo(4);
         assertThat(this.consumer.position(SECOND)).isEqualTo(9);
@@ -110,6 +115,57 @@ class RereadingErrorHandlerTests {
         assertThat(this.consumer.position(FIRST)).isEqualTo(4);
         assertThat(this.consumer.seen).isNotNull();
         assertThat(this.consumer.seen.text()).startsWith("Kafka does not return the committed offsets");
+    }
+
+    /**
+     * A record that is corrupt, for example, fails each poll, with heartbeats between.
+     */
+    @Test
+    void failedPollsAreAProblemUntilTwoHaveSucceeded() {
+        RereadingErrorHandler handler = handler(true);
+        for (int i = 0; i < 3; i++) {
+            handler.handleOtherException(new KafkaException("corrupt"), this.consumer, this.container, true);
+            // Records of another partition.
+            handler.polled(this.consumer);
+            assertThat(this.problem.current()).isNotNull()
+                .extracting(IntakeProblem::text)
+                .asString()
+                .contains("corrupt");
+        }
+
+        handler.polled(this.consumer);
+        assertThat(this.problem.current()).isNull();
+    }
+
+    /** The poll after it returns the same records. */
+    @Test
+    void aFailedCommitIsAProblemUntilTheBatchIsCommitted() {
+        RereadingErrorHandler handler = handler(true);
+        ConsumerRecords<byte[], byte[]> batch = new ConsumerRecords<>(Map.of(FIRST, List.of(record(FIRST, 4))),
+                Map.of());
+        failCommit(handler, batch);
+        handler.polled(this.consumer);
+        failCommit(handler, batch);
+        handler.polled(this.consumer);
+        assertThat(this.problem.current()).isNotNull()
+            .extracting(IntakeProblem::text)
+            .asString()
+            .contains("cannot commit its offsets");
+
+        handler.polled(this.consumer);
+        assertThat(this.problem.current()).isNull();
+    }
+
+    @Test
+    void aConsumerThatWorksDoesNotEndTheProblemOfAnother() {
+        RereadingErrorHandler handler = handler(true);
+        FailingConsumer other = new FailingConsumer(this.problem);
+        handler.handleOtherException(new KafkaException("corrupt"), this.consumer, this.container, true);
+        handler.polled(other);
+        handler.polled(other);
+        assertThat(this.problem.current()).isNotNull();
+
+        handler.reset();
         assertThat(this.problem.current()).isNull();
     }
 

@@ -352,6 +352,7 @@ class KafkaIntakeTests extends DepotTestBase {
 
             await().atMost(LIMIT).until(() -> stored.size() == 10);
             await().atMost(LIMIT).until(() -> this.kafka.committed(this.topic, this.topic) == 10);
+            await().atMost(LIMIT).until(() -> intake.problem() == null);
         }
         finally {
             this.kafka.proxy().pass();
