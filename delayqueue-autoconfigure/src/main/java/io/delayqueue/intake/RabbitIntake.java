@@ -120,6 +120,10 @@ public final class RabbitIntake implements Intake {
                 channel.basicNack(tag, false, true);
                 return;
             }
+            if (!channel.isOpen()) {
+                // The broker has taken the delivery back, for any consumer.
+                return;
+            }
             outcome = this.scheduler.schedule(converted);
         }
         if (outcome.isStored()) {

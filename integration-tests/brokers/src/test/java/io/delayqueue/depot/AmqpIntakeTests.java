@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import com.rabbitmq.client.impl.LongStringHelper;
 import io.delayqueue.DelayQueueException;
@@ -79,10 +80,14 @@ class AmqpIntakeTests extends DepotTestBase {
     }
 
     private void publish(@Nullable String messageId, String payload, Map<String, ?> headers) {
+        publishTo(this.source, messageId, payload, headers);
+    }
+
+    private void publishTo(String queue, @Nullable String messageId, String payload, Map<String, ?> headers) {
         MessageProperties properties = new MessageProperties();
         properties.setMessageId(messageId);
         headers.forEach(properties::setHeader);
-        this.broker.send(this.source, new Message(payload.getBytes(StandardCharsets.UTF_8), properties));
+        this.broker.send(queue, new Message(payload.getBytes(StandardCharsets.UTF_8), properties));
     }
 
     /** The message with the same id was redelivered, or published twice. */
@@ -175,7 +180,7 @@ class AmqpIntakeTests extends DepotTestBase {
             return new SendResult(QUEUE, id, null, SendOutcome.KEPT);
         });
         publish(null, "1", Map.of("delayqueue-delay", "PT1H"));
-        RabbitIntake intake = intakeOf(lossy);
+        RabbitIntake intake = intakeOf(this.source, lossy);
         intake.start();
         try {
             await().atMost(LIMIT).until(() -> sent.size() == 2);
@@ -186,6 +191,44 @@ class AmqpIntakeTests extends DepotTestBase {
         assertThat(sent.get(1)).isEqualTo(sent.get(0));
     }
 
+    /**
+     * The broker delivers it again, possibly to another process, whose message may have
+     * been handled when Redis is back here.
+     */
+    @Test
+    void aDeliveryIsNotScheduledOnceItsChannelIsClosed() {
+        String queue = "late-" + UUID.randomUUID();
+        this.broker.declareQueue(new Queue(queue));
+        List<String> stored = new CopyOnWriteArrayList<>();
+        AtomicBoolean tried = new AtomicBoolean();
+        AtomicBoolean away = new AtomicBoolean(true);
+        DelayQueueOperations operations = mock(DelayQueueOperations.class);
+        given(operations.send(any(DelayedMessage.class))).willAnswer((call) -> {
+            tried.set(true);
+            if (away.get()) {
+                throw new StoreUnavailableException("No answer", DelayQueueException.Effect.NONE, null);
+            }
+            String id = call.<DelayedMessage>getArgument(0).id().orElseThrow();
+            stored.add(id);
+            return new SendResult(QUEUE, id, null, SendOutcome.SCHEDULED);
+        });
+        publishTo(queue, null, "1", Map.of("delayqueue-delay", "PT1H"));
+        RabbitIntake intake = intakeOf(queue, operations);
+        intake.start();
+        try {
+            await().atMost(LIMIT).untilTrue(tried);
+            this.broker.connections().resetConnection();
+            away.set(false);
+            publishTo(queue, "last", "2", Map.of("delayqueue-delay", "PT1H"));
+
+            await().atMost(LIMIT).until(() -> stored.contains("last") && stored.size() > 1);
+        }
+        finally {
+            intake.stop();
+        }
+        assertThat(stored).as("the second delivery, and the last message").hasSize(2);
+    }
+
     /** Spring ends the process by default, and with it all other work. */
     @Test
     @Tag("matrix")
@@ -193,7 +236,7 @@ class AmqpIntakeTests extends DepotTestBase {
         DelayQueueOperations broken = mock(DelayQueueOperations.class);
         given(broken.send(any(DelayedMessage.class))).willThrow(new OutOfMemoryError("test"));
         publish("order-1", "1", Map.of("delayqueue-delay", "PT1H"));
-        RabbitIntake intake = intakeOf(broken);
+        RabbitIntake intake = intakeOf(this.source, broken);
         intake.start();
         try {
             await().atMost(LIMIT).until(() -> intake.status().problem() != null);
@@ -294,8 +337,8 @@ class AmqpIntakeTests extends DepotTestBase {
         assertThat(taken.get(0).getMessageProperties().getMessageId()).isEqualTo("order-1");
     }
 
-    private RabbitIntake intakeOf(DelayQueueOperations operations) {
-        return new RabbitIntake(this.broker.connections(), this.source, 1, false, new IntakeScheduler(this.source,
+    private RabbitIntake intakeOf(String queue, DelayQueueOperations operations) {
+        return new RabbitIntake(this.broker.connections(), queue, 1, false, new IntakeScheduler(queue,
                 new QueueName(QUEUE), new EnvelopeCodec(JsonMapper.shared()), operations, System::nanoTime));
     }
 
