@@ -95,6 +95,23 @@ class DashboardAddressTests {
         assertThat(browser.text()).contains("Message b", "for b").doesNotContain("for a");
     }
 
+    /** The user selects another list while a request for the first one is pending. */
+    @Test
+    void ignoresResponsesForAListThatIsNoLongerSelected() {
+        go("#/queues/invoices");
+        browser.awaitText("Page 1");
+        browser.holdRequests("url.searchParams.get('listing') === 'SCHEDULED'");
+        browser.awaitHeldRequest();
+        browser.run("document.dispatchEvent(new CustomEvent('dashboard:live', { detail: false }))");
+        go("#/queues/invoices?list=leased");
+        browser.awaitText("There are no messages.");
+
+        // Real time: long enough for the page to show a late response, if it did.
+        browser.run("window.resume(); return new Promise((done) => setTimeout(done, 1000))");
+
+        assertThat(browser.find("section[aria-labelledby=messages]").getText()).contains("There are no messages.");
+    }
+
     /** The user closes a question while its action runs, and asks another one. */
     @Test
     void showsTheFailureOfAClosedQuestionBesideTheNextOne() {

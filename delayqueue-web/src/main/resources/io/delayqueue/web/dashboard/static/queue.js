@@ -86,7 +86,8 @@ async function walk(queue, view) {
 
 export async function loadQueue(route) {
   const view = state.page;
-  const { cursor } = view.pages;
+  const { pages } = view;
+  const { cursor } = pages;
   try {
     // Browsers send six requests at a time to a host, so one remains for the overview and one for the question about an outage.
     const histogramAndRetrying = async () => [await ask('GET', `${queuePath(route.queue)}/due-histogram`), await ask('GET', `${queuePath(route.queue)}/retrying`)];
@@ -96,7 +97,8 @@ export async function loadQueue(route) {
       isWalk(view) ? null : ask('GET', `${queuePath(route.queue)}/messages`, { listing: view.listing, cursor, limit: pageSize() }),
       loadActivity(view, route.queue),
     ]);
-    if (state.page === view && view.pages.cursor === cursor) {
+    // Another list has other pages, and may have the same cursor.
+    if (state.page === view && view.pages === pages && pages.cursor === cursor) {
       Object.assign(view, { histogram, retrying });
       if (isWalk(view)) {
         walk(route.queue, view);
