@@ -114,6 +114,46 @@ class DashboardStatesTests {
         assertThat((Long) intervals.get(0) + patience).isLessThanOrEqualTo(2_700);
     }
 
+    /**
+     * The session of the user ends, or a proxy limits requests: the page cannot know what
+     * has changed since.
+     */
+    @Test
+    void greysDataWhenRequestsAreRejected() {
+        Map.of(401, "Your session has ended", 403, "status 403", 429, "status 429").forEach((status, reason) -> {
+            open("#/");
+            browser.awaitText("All queues");
+            browser.run("window.fetch = () => Promise.resolve(new Response('', { status: arguments[0] }))", status);
+            browser.awaitText(reason);
+            browser.awaitText("The data below is as of");
+            assertThat(browser.find("main").getDomAttribute("class")).as(reason).isEqualTo("stale");
+        });
+    }
+
+    @Test
+    void saysOfWhichTimeTheDataAreWhileUpdatesArePaused() {
+        open("#/");
+        browser.awaitText("All queues");
+        browser.click("header button", "Pause updates");
+        browser.awaitText("Updates are paused. The data below is as of");
+        browser.click("header button", "Pause updates");
+        await().until(() -> !browser.text().contains("The data below is as of"));
+    }
+
+    /** A computer wakes up without a network, and the page waits for an answer. */
+    @Test
+    void saysOfWhichTimeTheDataAreWhileAnAnswerTakesLong() {
+        open("#/");
+        browser.awaitText("All queues");
+        browser.holdRequests("true");
+        browser.awaitHeldRequest();
+        assertThat(browser.text()).doesNotContain("The data below is as of");
+        browser.run("const real = Date.now; Date.now = () => real() + 3_600_000;");
+        browser.awaitText("The data below is as of");
+        browser.resumeRequests();
+        await().until(() -> !browser.text().contains("The data below is as of"));
+    }
+
     /** The list of queues is answered, and Redis hangs from then on. */
     @Test
     void showsAnOutageThatBeginsWhileAViewIsLoaded() {

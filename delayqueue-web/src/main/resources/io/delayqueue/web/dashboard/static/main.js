@@ -44,8 +44,6 @@ const SLOWEST = 5_000;
 
 /** Counts the questions about the store, and the data that answer them. */
 let questions = 0;
-/** Whether the last failure is that of a view alone, so that it ends with the view. */
-let ofView = false;
 let asking = null;
 /** Counts the refreshes; the latest one alone decides when the next begins. */
 let refreshes = 0;
@@ -96,7 +94,7 @@ async function enter() {
     dismiss();
     state.page = {};
   }
-  if (!sameView && ofView) {
+  if (!sameView && state.ofView) {
     state.failure = null;
     state.failingSince = null;
   }
@@ -131,7 +129,9 @@ async function refresh() {
     // Side by side, so that a view waits for its own data only. A failure waits for both, so that requests do not pile up.
     const overview = readOverview();
     const answers = await Promise.allSettled([overview, PAGES[route.page].load?.(route, overview)?.then(changed)]);
-    ofView = answers[0].status === 'fulfilled';
+    if (number === refreshes) {
+      state.ofView = answers[0].status === 'fulfilled';
+    }
     const failed = answers.find(({ status }) => status === 'rejected');
     if (failed) {
       throw failed.reason;

@@ -12,6 +12,8 @@ export const state = {
   // When the first request failed since the last answer, and what the node knows of its Redis.
   failingSince: null,
   outage: null,
+  // Whether the failure is that of a view alone, so that it ends with the view.
+  ofView: false,
   live: true,
   skew: 0,
   page: {},
