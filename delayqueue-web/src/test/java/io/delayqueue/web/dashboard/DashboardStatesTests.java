@@ -130,6 +130,22 @@ class DashboardStatesTests {
         });
     }
 
+    /** A proxy returns its login page with status 200, for data and for a change. */
+    @Test
+    void takesAPageOfAProxyNeitherForDataNorForAResult() {
+        open("#/queues/invoices");
+        browser.click("main button", "Pause queue …");
+        browser.run("""
+                window.fetch = () => Promise.resolve(new Response('<title>Log in</title>',
+                  { headers: { 'Content-Type': 'text/html;charset=UTF-8' } }));""");
+        browser.click("dialog button", "Pause on every node");
+        await().until(() -> browser.find("dialog").getText().contains("Something other than the application"));
+        assertThat(browser.text()).doesNotContain("Queue invoices is paused");
+        browser.click("dialog button", "Keep as it is");
+        browser.awaitText("Unexpected response since");
+        assertThat(browser.find("main").getDomAttribute("class")).isEqualTo("stale");
+    }
+
     @Test
     void saysOfWhichTimeTheDataAreWhileUpdatesArePaused() {
         open("#/");

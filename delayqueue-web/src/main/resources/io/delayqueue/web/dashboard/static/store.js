@@ -103,6 +103,9 @@ async function read(answer) {
     throw new RequestError(401, 'Not signed in', 'Your session has ended. Reload this page.');
   }
   const type = answer.headers.get('Content-Type') ?? '';
+  if (answer.ok && answer.status !== 204 && !type.includes('json')) {
+    throw new RequestError(0, 'Unexpected response', 'Something other than the application responded, such as a proxy or a login page. Reload this page.');
+  }
   const text = type.includes('json') ? await answer.text() : 'null';
   const json = JSON.parse(text);
   if (answer.ok) {
