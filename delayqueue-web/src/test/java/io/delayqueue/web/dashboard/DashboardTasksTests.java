@@ -344,9 +344,8 @@ class DashboardTasksTests {
             .isEqualTo(404L);
     }
 
-    /** An operator who opens a queue or a message sees why it is late. */
-    @Test
-    void showsTheAlertsOfAQueueOnItsPages() {
+    /** Adds an alert of the queue invoices to the data of the page. */
+    private static void alert(String title, String detail) {
         browser.run(
                 """
                         const real = window.fetch;
@@ -356,10 +355,35 @@ class DashboardTasksTests {
                             return answer;
                           }
                           const overview = await answer.json();
-                          overview.alerts.push({ severity: 'error', title: arguments[0], queue: 'invoices', detail: '5 are due.', action: '' });
+                          overview.alerts.push({ severity: 'error', title: arguments[0], queue: 'invoices', detail: arguments[1], action: '' });
                           return new Response(JSON.stringify(overview), { headers: { 'Content-Type': 'application/json' } });
                         };""",
-                AlertEvaluator.NO_CONSUMER);
+                title, detail);
+    }
+
+    /** Ids may hold times, also such as do not exist. */
+    @Test
+    void anAlertNamesAnIdThatHoldsATimeAsItIs() {
+        alert("Handlers are overdue",
+                "The longest has the message 'report-2026-11-30T10:00:00Z', another one '2026-13-01T10:00:00Z'.");
+        for (String place : List.of("#/alerts", "#/queues/invoices")) {
+            browser.run("location.hash = arguments[0]", place);
+            browser.awaitText("message 'report-2026-11-30T10:00:00Z', another one '2026-13-01T10:00:00Z'.");
+        }
+    }
+
+    /** A link was changed or cut on its way. */
+    @Test
+    void showsThatATimeOfAnAddressIsNotValid() {
+        open("#/queues/invoices/dead-letters?deadLetteredFrom=2026-13-01T10:00&deadLetteredBefore=soon");
+        browser.awaitText("at or after 2026-13-01T10:00, and it was dead-lettered before soon");
+        await().until(() -> !browser.driver().findElements(By.cssSelector("main [role=alert]")).isEmpty());
+    }
+
+    /** An operator who opens a queue or a message sees why it is late. */
+    @Test
+    void showsTheAlertsOfAQueueOnItsPages() {
+        alert(AlertEvaluator.NO_CONSUMER, "5 are due.");
         for (String place : List.of("#/queues/invoices", "#/queues/invoices/messages/i-0")) {
             browser.run("location.hash = arguments[0]", place);
             browser.awaitText(AlertEvaluator.NO_CONSUMER + "\n5 are due.\nWhat to do");

@@ -26,12 +26,12 @@ const SEVERAL = {
 
 const SHOWN = 10;
 
-// The format of times from the server.
-const TIME = /(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)/;
+// The format of times from the server, as words of their own: one within an id is part of it.
+const TIME = /(^|\s)(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)(?=[.,\s]|$)/;
 
 /** Converts the times in a text to the reader's time zone. */
 function withTimes(text) {
-  return text.split(TIME).map((part, index) => index % 2 === 1 ? time(part) : part);
+  return text.split(TIME).map((part, index) => index % 3 === 2 ? time(part) : part);
 }
 
 /** Groups alerts of the same severity and title, in their order. */

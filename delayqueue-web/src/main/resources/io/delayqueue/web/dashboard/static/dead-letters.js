@@ -133,10 +133,10 @@ function filterBy(event) {
 
 /** Formats a time for its input field, to the second. */
 function local(iso) {
-  if (!iso) {
+  const at = new Date(iso ?? NaN);
+  if (Number.isNaN(at.getTime())) {
     return '';
   }
-  const at = new Date(iso);
   return new Date(at - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
 }
 

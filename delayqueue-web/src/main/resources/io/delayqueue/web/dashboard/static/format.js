@@ -52,11 +52,15 @@ export function exactDuration(millis) {
   return parts.length > 0 ? parts.join(' ') : `${millis} ms`;
 }
 
+/** Formats a time. Returns a text that is no time, as an address may hold, as it is. */
 export function moment(iso) {
   if (!iso) {
     return '–';
   }
   const at = new Date(iso);
+  if (Number.isNaN(at.getTime())) {
+    return named(iso);
+  }
   return (at.getFullYear() === new Date().getFullYear() ? moments : momentsOfOtherYears).format(at);
 }
 
