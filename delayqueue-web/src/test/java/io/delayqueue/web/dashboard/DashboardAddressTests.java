@@ -112,6 +112,35 @@ class DashboardAddressTests {
         assertThat(browser.find("section[aria-labelledby=messages]").getText()).contains("There are no messages.");
     }
 
+    /**
+     * Browsers send six requests at a time to a host: those of a page that was left would
+     * delay the next one, and the question about an outage.
+     */
+    @Test
+    void endsTheRequestsOfAPageThatIsLeftButNoChange() {
+        go("#/queues/invoices");
+        browser.click("main button", "Pause queue …");
+        browser.run("""
+                window.reads = [];
+                window.changes = [];
+                window.fetch = (address, { method, signal }) => new Promise((done, fail) => {
+                  signal.addEventListener('abort', () => fail(signal.reason));
+                  if (!String(address).endsWith('data/store')) {
+                    (method === 'GET' ? window.reads : window.changes).push(signal);
+                  }
+                });""");
+        browser.click("dialog button", "Pause on every node");
+        browser.click("dialog button", "Close");
+        await().until(() -> (Long) browser.run("return window.reads.length"), (reads) -> reads >= 4);
+
+        browser.run("window.left = window.reads; window.reads = []; location.hash = '#/alerts'");
+
+        await().until(() -> Boolean.TRUE.equals(browser.run("return window.left.every(({ aborted }) => aborted)")));
+        assertThat(browser.run("return window.reads.map(({ aborted }) => aborted)")).isEqualTo(List.of(false));
+        assertThat(browser.run("return window.changes.map(({ aborted }) => aborted)")).isEqualTo(List.of(false));
+        assertThat(browser.text()).doesNotContain("did not respond");
+    }
+
     /** The user closes a question while its action runs, and asks another one. */
     @Test
     void showsTheFailureOfAClosedQuestionBesideTheNextOne() {

@@ -2,7 +2,7 @@
 
 import { html, nothing } from './lib/lit-html.js';
 import { count, duration, plural } from './format.js';
-import { ask, queuePath, state } from './store.js';
+import { askForView, queuePath, state } from './store.js';
 import { plotOf } from './plots.js';
 import { link, showQuery } from './address.js';
 import { name } from './frame.js';
@@ -20,7 +20,7 @@ const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-dig
 export async function loadActivity(view, queue = null) {
   if (!view.activity || Date.now() - view.activity.at >= MAX_AGE) {
     try {
-      const read = await ask('GET', queue ? `${queuePath(queue)}/activity` : 'activity');
+      const read = await askForView('GET', queue ? `${queuePath(queue)}/activity` : 'activity');
       view.activity = { ...read, at: Date.now() };
     }
     catch {

@@ -3,7 +3,7 @@
 import { html, nothing } from './lib/lit-html.js';
 import { repeat } from './lib/directives/repeat.js';
 import { count, moment, named, plural, shown } from './format.js';
-import { ask, changed, exists, may, queuePath, state } from './store.js';
+import { ask, askForView, changed, exists, may, queuePath, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, noQueue, time, title } from './frame.js';
 import { confirm, hideCount, show } from './dialog.js';
@@ -45,7 +45,7 @@ export async function loadDeadLetters(route) {
     const [deadLetters, causes] = await Promise.all([
       findDeadLetters(route.queue, view.filter, view.pages.cursor),
       // Grouping takes long, and the list does not need it.
-      ask('GET', `${queuePath(route.queue)}/dead-letters/causes`).catch((failure) => {
+      askForView('GET', `${queuePath(route.queue)}/dead-letters/causes`).catch((failure) => {
         if (failure.rejected) {
           throw failure;
         }
@@ -70,7 +70,7 @@ export async function loadDeadLetter(route) {
   view.opened = view.opened?.deadLetterId === deadLetterId ? view.opened : { deadLetterId };
   const { opened } = view;
   try {
-    opened.deadLetter = await ask('GET', `${queuePath(route.queue)}/dead-letters/by-id`, { deadLetterId });
+    opened.deadLetter = await askForView('GET', `${queuePath(route.queue)}/dead-letters/by-id`, { deadLetterId });
     opened.gone = false;
   }
   catch (failure) {
@@ -91,7 +91,7 @@ async function findDeadLetters(queue, filter, from) {
   let examined = 0;
   let cursor = from;
   for (let steps = 0; steps < STEPS; steps++) {
-    const some = await ask('POST', `${queuePath(queue)}/dead-letters/search`, { limit: pageSize() }, { filter, cursor });
+    const some = await askForView('POST', `${queuePath(queue)}/dead-letters/search`, { limit: pageSize() }, { filter, cursor });
     found.push(...some.deadLetters);
     examined += some.examined;
     cursor = some.nextCursor;

@@ -1,7 +1,7 @@
 // Starts the page: selects the view, and requests data periodically.
 
 import { html, render } from './lib/lit-html.js';
-import { ask, changed, onChange, remember, state } from './store.js';
+import { ask, askForView, changed, leaveView, onChange, remember, state } from './store.js';
 import { link, parse } from './address.js';
 import { forgetPlots, plot } from './plots.js';
 import { frame, loading, title } from './frame.js';
@@ -94,6 +94,9 @@ async function enter() {
     dismiss();
     state.page = {};
   }
+  if (!sameView) {
+    leaveView();
+  }
   if (!sameView && state.ofView) {
     state.failure = null;
     state.failingSince = null;
@@ -111,7 +114,7 @@ async function enter() {
 }
 
 async function readOverview() {
-  const overview = await ask('GET', 'overview');
+  const overview = await askForView('GET', 'overview');
   questions++;
   remember(overview);
   changed();

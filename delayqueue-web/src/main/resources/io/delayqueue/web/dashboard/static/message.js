@@ -3,7 +3,7 @@
 import { html, nothing } from './lib/lit-html.js';
 import { count, countdown, shown } from './format.js';
 import { indented } from './json.js';
-import { ask, exists, may, now, queuePath, state } from './store.js';
+import { askForView, exists, may, now, queuePath, state } from './store.js';
 import { link } from './address.js';
 import { crumbs, loading, name, noQueue, time, title } from './frame.js';
 import { copying } from './copy.js';
@@ -16,7 +16,7 @@ import { loadTransitions, transitions } from './transitions.js';
 export async function loadMessage(route, overview) {
   const view = state.page;
   try {
-    view.message = await ask('GET', `${queuePath(route.queue)}/messages/by-id`, { id: route.id });
+    view.message = await askForView('GET', `${queuePath(route.queue)}/messages/by-id`, { id: route.id });
     view.gone = false;
   }
   catch (failure) {

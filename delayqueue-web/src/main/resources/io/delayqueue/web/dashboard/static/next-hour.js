@@ -2,7 +2,7 @@
 
 import { html, nothing } from './lib/lit-html.js';
 import { count, plural } from './format.js';
-import { ask, state } from './store.js';
+import { askForView, state } from './store.js';
 import { plotOf } from './plots.js';
 
 const MAX_AGE = 15_000;
@@ -13,7 +13,7 @@ const dayAndTime = new Intl.DateTimeFormat('en-GB', { weekday: 'short', day: 'nu
 /** Requests the next hour of the fullest queues, at most every 15 seconds. */
 export async function loadNextHour() {
   if (!state.nextHour || Date.now() - state.nextHour.at >= MAX_AGE) {
-    state.nextHour = { ...await ask('GET', 'next-hour'), at: Date.now() };
+    state.nextHour = { ...await askForView('GET', 'next-hour'), at: Date.now() };
   }
 }
 

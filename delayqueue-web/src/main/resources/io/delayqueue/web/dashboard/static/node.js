@@ -2,7 +2,7 @@
 
 import { html, nothing } from './lib/lit-html.js';
 import { count, countdown, named } from './format.js';
-import { ask, may, now, state } from './store.js';
+import { askForView, may, now, state } from './store.js';
 import { link } from './address.js';
 import { loading, name, time, title, trail } from './frame.js';
 import { handlerTable, processName } from './handlers.js';
@@ -13,7 +13,7 @@ import { loadStacks, stacksSection } from './stacks.js';
 export async function loadNode(route, overview) {
   const view = state.page;
   try {
-    const node = await ask('GET', `nodes/${encodeURIComponent(route.node)}`);
+    const node = await askForView('GET', `nodes/${encodeURIComponent(route.node)}`);
     await overview; // names the authorities
     const stacks = await loadStacks(node);
     Object.assign(view, { node, stacks, gone: false });

@@ -2,14 +2,14 @@
 
 import { html, nothing } from './lib/lit-html.js';
 import { count, countdown } from './format.js';
-import { ask, now, state } from './store.js';
+import { askForView, now, state } from './store.js';
 import { link } from './address.js';
 import { loading, name, time, title } from './frame.js';
 import { handlersOf, handlerTable, nodeLink, overdueTag } from './handlers.js';
 
 export async function loadNodes() {
   const view = state.page;
-  view.nodes = (await ask('GET', 'nodes')).nodes;
+  view.nodes = (await askForView('GET', 'nodes')).nodes;
 }
 
 /** Renders the state of a listener, or of one of its queues. */

@@ -3,7 +3,7 @@
 import { html, nothing } from './lib/lit-html.js';
 import { repeat } from './lib/directives/repeat.js';
 import { clock, count, countdown, duration, named, plural } from './format.js';
-import { ask, changed, HISTORY, may, now, queuePath, state } from './store.js';
+import { ask, askForView, changed, HISTORY, may, now, queuePath, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, noQueue, time, title } from './frame.js';
 import { confirm, hideCount, show } from './dialog.js';
@@ -90,11 +90,11 @@ export async function loadQueue(route) {
   const { cursor } = pages;
   try {
     // Browsers send six requests at a time to a host, so one remains for the overview and one for the question about an outage.
-    const histogramAndRetrying = async () => [await ask('GET', `${queuePath(route.queue)}/due-histogram`), await ask('GET', `${queuePath(route.queue)}/retrying`)];
+    const histogramAndRetrying = async () => [await askForView('GET', `${queuePath(route.queue)}/due-histogram`), await askForView('GET', `${queuePath(route.queue)}/retrying`)];
     const [details, [histogram, retrying], messages] = await Promise.all([
-      ask('GET', queuePath(route.queue)),
+      askForView('GET', queuePath(route.queue)),
       histogramAndRetrying(),
-      isWalk(view) ? null : ask('GET', `${queuePath(route.queue)}/messages`, { listing: view.listing, cursor, limit: pageSize() }),
+      isWalk(view) ? null : askForView('GET', `${queuePath(route.queue)}/messages`, { listing: view.listing, cursor, limit: pageSize() }),
       loadActivity(view, route.queue),
     ]);
     // Another list has other pages, and may have the same cursor.
@@ -109,7 +109,7 @@ export async function loadQueue(route) {
       view.track ??= [];
       view.throughputs = [...view.throughputs ?? [], { at, throughput: follow(view.track, at, details.throughput) }].slice(-HISTORY);
       view.messages = messages;
-      view.nodes = details.leased > 0 ? (await ask('GET', 'nodes')).nodes : [];
+      view.nodes = details.leased > 0 ? (await askForView('GET', 'nodes')).nodes : [];
     }
   }
   catch (failure) {

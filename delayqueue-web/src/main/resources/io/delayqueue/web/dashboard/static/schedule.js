@@ -2,7 +2,7 @@
 
 import { html, nothing } from './lib/lit-html.js';
 import { count, countdown, exactDuration } from './format.js';
-import { ask, may, now, queuePath, state } from './store.js';
+import { askForView, may, now, queuePath, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, time, title } from './frame.js';
 import { facts, payload } from './message.js';
@@ -26,7 +26,7 @@ export async function loadSchedule(route) {
   const view = state.page;
   const { preview } = view;
   try {
-    const details = await ask('GET', `${queuePath(route.queue)}/schedules/by-name`, { name: route.schedule, times: preview });
+    const details = await askForView('GET', `${queuePath(route.queue)}/schedules/by-name`, { name: route.schedule, times: preview });
     if (state.page === view && view.preview === preview) {
       Object.assign(view, { details, gone: false });
     }

@@ -3,7 +3,7 @@
 import { html, nothing } from './lib/lit-html.js';
 import { repeat } from './lib/directives/repeat.js';
 import { count, countdown, duration, exactDuration, moment, named, plural } from './format.js';
-import { ask, changed, may, now, queuePath, state } from './store.js';
+import { ask, askForView, changed, may, now, queuePath, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, noQueue, time, title } from './frame.js';
 import { show } from './dialog.js';
@@ -187,7 +187,7 @@ export async function loadSchedules() {
     return;
   }
   do {
-    view.all = await ask('GET', 'schedules');
+    view.all = await askForView('GET', 'schedules');
     view.readAt = Date.now();
     view.asOf = new Date(view.readAt - view.all.ageMillis).toISOString();
     changed();
@@ -251,7 +251,7 @@ async function find(queue, view, from) {
   const unreadable = [];
   let cursor = from;
   for (let steps = 0; steps < STEPS; steps++) {
-    const some = await ask('GET', `${queuePath(queue)}/schedules`, { ...selection(view), cursor, limit: pageSize() });
+    const some = await askForView('GET', `${queuePath(queue)}/schedules`, { ...selection(view), cursor, limit: pageSize() });
     schedules.push(...some.schedules);
     unreadable.push(...some.unreadable);
     cursor = some.nextCursor;

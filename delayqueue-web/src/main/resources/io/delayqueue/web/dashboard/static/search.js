@@ -2,7 +2,7 @@
 
 import { html, nothing } from './lib/lit-html.js';
 import { count, named, plural } from './format.js';
-import { ask, changed, state } from './store.js';
+import { askForView, changed, state } from './store.js';
 import { link } from './address.js';
 import { loading, name, time, title } from './frame.js';
 import { scan } from './scan.js';
@@ -39,7 +39,7 @@ async function search(view, id) {
   Object.assign(view, { running: true, failure: null });
   try {
     do {
-      const part = await ask('GET', 'search', { id, cursor: view.cursor });
+      const part = await askForView('GET', 'search', { id, cursor: view.cursor });
       if (ended()) {
         return;
       }

@@ -2,7 +2,7 @@
 
 import { html, nothing } from './lib/lit-html.js';
 import { countdown, duration, plural } from './format.js';
-import { ask, may, now } from './store.js';
+import { ask, askForView, may, now } from './store.js';
 import { link } from './address.js';
 import { name, time } from './frame.js';
 import { act } from './dialog.js';
@@ -14,7 +14,7 @@ function path(node) {
 
 /** Requests the stacks that the node took last; only for callers who may see them. */
 export async function loadStacks(node) {
-  return may('DIAGNOSE') ? ask('GET', path(node)) : null;
+  return may('DIAGNOSE') ? askForView('GET', path(node)) : null;
 }
 
 function request(node) {

@@ -26,6 +26,9 @@ export const HISTORY = 180;
 // The counts of nodes.
 const track = [];
 
+// Each ends a request for data of the view.
+const requestsOfView = new Set();
+
 let draw = () => {};
 
 export function onChange(listener) {
@@ -60,9 +63,32 @@ export class RequestError extends Error {
 }
 
 /** Sends a request. The path is relative to that of the page, so that it works behind any proxy. */
-export async function ask(method, path, query = {}, body = undefined) {
-  const asked = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== ''));
+export function ask(method, path, query = {}, body = undefined) {
+  return request(method, path, query, body, new AbortController());
+}
+
+/**
+ * Sends a request for data of the view, which ends when the user leaves it. Browsers send few requests at a time to a host, so
+ * those of a view that was left would delay the next one, and the question about an outage.
+ */
+export async function askForView(method, path, query = {}, body = undefined) {
   const limit = new AbortController();
+  requestsOfView.add(limit);
+  try {
+    return await request(method, path, query, body, limit);
+  }
+  finally {
+    requestsOfView.delete(limit);
+  }
+}
+
+/** Ends the requests for data of the view, because the user leaves it. */
+export function leaveView() {
+  requestsOfView.forEach((limit) => limit.abort());
+}
+
+async function request(method, path, query, body, limit) {
+  const asked = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== null && value !== undefined && value !== ''));
   const timer = setTimeout(() => limit.abort(), 30_000);
   try {
     // The server reads a plus as a plus, not as a blank; that of a value is written as %2B.
@@ -127,7 +153,7 @@ export async function exists(queue) {
     return true;
   }
   try {
-    await ask('GET', queuePath(queue));
+    await askForView('GET', queuePath(queue));
     return true;
   }
   catch (failure) {

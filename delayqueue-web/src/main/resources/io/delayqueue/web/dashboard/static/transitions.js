@@ -2,7 +2,7 @@
 
 import { html, nothing } from './lib/lit-html.js';
 import { count, named, plural } from './format.js';
-import { ask, may, queuePath, state } from './store.js';
+import { ask, askForView, may, queuePath, state } from './store.js';
 import { name, time } from './frame.js';
 import { confirm } from './dialog.js';
 
@@ -19,7 +19,7 @@ export async function loadTransitions(route, view, overview) {
     return;
   }
   try {
-    view.transitions = await ask('GET', `${queuePath(route.queue)}/messages/by-id/history`, { id: route.id });
+    view.transitions = await askForView('GET', `${queuePath(route.queue)}/messages/by-id/history`, { id: route.id });
     view.transitionsFailure = null;
   }
   catch (failure) {
