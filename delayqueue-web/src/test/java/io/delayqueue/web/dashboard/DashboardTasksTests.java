@@ -201,6 +201,27 @@ class DashboardTasksTests {
         operations().deadLetters("receipts").purgeAll();
     }
 
+    /** The fields are those of the list below, which an operator may purge. */
+    @Test
+    void theFieldsOfAFilterFollowTheAddress() {
+        Shop.broken = true;
+        operations().send(DelayedMessage.builder("receipts", Map.of()).id("followed").delay(Duration.ZERO).build());
+        await().until(() -> operations().statistics("receipts").dead() > 0);
+        Shop.broken = false;
+        open("#/queues/receipts/dead-letters");
+        browser.click("summary", "Filter");
+        browser.find("input[name=idPrefix]").sendKeys("foll" + Keys.ENTER);
+        browser.awaitText("of which: its id begins with foll");
+        browser.click("section[aria-labelledby=causes] tbody th a",
+                "java.lang.IllegalStateException: The printer is out of paper");
+        browser.awaitText("of which: they have the chosen cause");
+        assertThat(browser.find("input[name=idPrefix]").getDomProperty("value")).isEmpty();
+        back();
+        browser.awaitText("of which: its id begins with foll");
+        assertThat(browser.find("input[name=idPrefix]").getDomProperty("value")).isEqualTo("foll");
+        operations().deadLetters("receipts").purgeAll();
+    }
+
     /** The count takes long, and the user opens another page meanwhile. */
     @Test
     void aCountOfDeadLettersWhosePageIsLeftOffersNothing() {

@@ -326,11 +326,11 @@ export function deadLettersPage() {
     ${causes(queue, view.causes)}
     <section aria-labelledby="dead-letters"><h2 id="dead-letters">Dead letters ${Object.keys(filter).length > 0 ? html`${inWords(filter)} <a class="all" href=${link('queues', queue, 'dead-letters')}>Show all</a>` : nothing}</h2>
     <details ?open=${Object.keys(filter).length > 0}><summary>Filter</summary><form class="bar" @submit=${filterBy}>
-      <label>Id begins with <input type="search" name="idPrefix" maxlength="200" value=${filter.idPrefix ?? ''}></label>
-      ${may('PAYLOAD') ? html`<label>Cause contains <input type="search" name="causeContains" maxlength="200" value=${filter.causeContains ?? ''}></label>` : nothing}
-      <label>Group <input type="search" name="group" maxlength="200" value=${filter.group ?? ''}></label>
-      <label>Dead-lettered from <input type="datetime-local" name="deadLetteredFrom" step="1" value=${local(filter.deadLetteredFrom)}></label>
-      <label>Dead-lettered before <input type="datetime-local" name="deadLetteredBefore" step="1" value=${local(filter.deadLetteredBefore)}></label>
+      <label>Id begins with <input type="search" name="idPrefix" maxlength="200" .value=${filter.idPrefix ?? ''}></label>
+      ${may('PAYLOAD') ? html`<label>Cause contains <input type="search" name="causeContains" maxlength="200" .value=${filter.causeContains ?? ''}></label>` : nothing}
+      <label>Group <input type="search" name="group" maxlength="200" .value=${filter.group ?? ''}></label>
+      <label>Dead-lettered from <input type="datetime-local" name="deadLetteredFrom" step="1" .value=${local(filter.deadLetteredFrom)}></label>
+      <label>Dead-lettered before <input type="datetime-local" name="deadLetteredBefore" step="1" .value=${local(filter.deadLetteredBefore)}></label>
       <button type="submit">Filter</button>
     </form></details>
       ${view.deadLetters ? html`${actions(queue)}${table(queue)}` : loading()}
