@@ -182,6 +182,23 @@ class DashboardAddressTests {
         assertThat(browser.run("return window.requests")).isEqualTo(0L);
     }
 
+    /** The server reads a plus in a query as a plus. */
+    @Test
+    void sendsABlankInAQueryAsABlankAndAPlusAsAPlus() {
+        Object query = browser.run("""
+                const real = window.fetch;
+                return new Promise((done) => {
+                  window.fetch = (address, ...more) => {
+                    if (String(address).includes('data/search')) {
+                      done(new URL(address).search);
+                    }
+                    return real(address, ...more);
+                  };
+                  location.hash = '#/search/' + encodeURIComponent('order 42+1');
+                });""");
+        assertThat(query).isEqualTo("?id=order%2042%2B1");
+    }
+
     /** Browsers refuse to fetch addresses relative to such an address. */
     @Test
     void opensWithAPasswordInItsAddress() {
