@@ -1,5 +1,6 @@
 package io.delayqueue.web.api;
 
+import java.time.Instant;
 import java.util.Set;
 import java.util.function.Supplier;
 
@@ -37,9 +38,9 @@ import org.springframework.web.servlet.function.ServerResponse;
 
 /**
  * Lists, counts, redrives and purges dead letters, one by its id or all that match a
- * filter, step by step. A count returns its start on the store's clock as
- * {@code deadLetteredBefore}: a change with that bound affects only dead letters that
- * were counted.
+ * filter, step by step. A count returns its start on the store's clock, or the bound of
+ * its filter if that is earlier, as {@code deadLetteredBefore}: a change with that bound
+ * affects only dead letters that were counted.
  */
 public final class DeadLetterRoutes {
 
@@ -156,11 +157,17 @@ public final class DeadLetterRoutes {
         JsonObjectReader body = request.body("filter", "cursor");
         DeadLetterFilter filter = filter(request, body);
         String cursor = cursor(body.text("cursor"));
-        if (cursor == null && filter.deadLetteredBefore() == null && this.inspector != null) {
-            filter = filter.withDeadLetteredBetween(filter.deadLetteredFrom(),
-                    QueueExistenceCheck.overview(this.inspector, request.queue()).now());
+        if (cursor == null && this.inspector != null) {
+            filter = until(QueueExistenceCheck.overview(this.inspector, request.queue()).now(), filter);
         }
         return step(filter, deadLetters(request).count(filter, cursor));
+    }
+
+    /** Returns the filter without what is dead-lettered later. */
+    private static DeadLetterFilter until(Instant now, DeadLetterFilter filter) {
+        Instant before = filter.deadLetteredBefore();
+        return (before != null && before.isBefore(now)) ? filter
+                : filter.withDeadLetteredBetween(filter.deadLetteredFrom(), now);
     }
 
     /** Changes in one step. */

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
+import io.delayqueue.DeadLetter;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.ReceivedMessage;
 import io.delayqueue.admin.AuditedOperationEvent;
@@ -24,6 +25,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.NullNode;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /** Groups dead letters by their causes on a real server, and changes a group in steps. */
 @Tag("server")
@@ -162,6 +164,27 @@ class DeadLetterGroupIntegrationTests {
         assertThat(masked.body()).doesNotContain("4111", "stolen", "no answer");
         assertThat(sum(purged, "changed")).isEqualTo(2);
         assertThat(causes(queue).findValuesAsString("text")).containsExactly(TIMEOUT + "#");
+    }
+
+    /** The filter ends in the future, such as at the end of the day. */
+    @Test
+    void aPurgeWhoseFilterEndsInTheFutureAffectsTheCountedDeadLettersOnly() {
+        String queue = "ends-later";
+        String before = "\"deadLetteredBefore\": ";
+        deadLetter(queue, "counted", REFUSED);
+
+        JsonNode counted = await("the millisecond of the death is over").until(
+                () -> steps("view", queue, "count", before + "\"2100-01-01T00:00:00Z\"").get(0),
+                (step) -> step.path("matched").intValue() == 1);
+        deadLetter(queue, "later", REFUSED);
+        steps("operate", queue, "purge", before + counted.path("deadLetteredBefore"));
+
+        assertThat(server.operations().deadLetters(queue).list(null, 10).deadLetters())
+            .extracting(DeadLetter::messageId)
+            .containsExactly("later");
+        JsonNode bounded = steps("view", queue, "count", before + "\"2020-01-01T00:00:00Z\"").get(0);
+        assertThat(bounded.path("deadLetteredBefore").asString()).isEqualTo("2020-01-01T00:00:00Z");
+        assertThat(bounded.path("matched").intValue()).isZero();
     }
 
     /** The second of two partitions cannot be read, after the first was. */
