@@ -16,7 +16,8 @@ import io.delayqueue.admin.QueueOverview;
 /**
  * Caches how many messages become due in each minute of the next hour, summed over the
  * fullest queues. The store is queried at most every 15 seconds, by one thread; other
- * requests meanwhile get the previous result. Thread-safe.
+ * requests meanwhile, and after a failed read, get the previous result. It is kept for a
+ * minute; after that they get an empty one. Thread-safe.
  */
 final class NextHourCache {
 
@@ -24,12 +25,21 @@ final class NextHourCache {
 
     private static final long MAX_AGE = TimeUnit.SECONDS.toNanos(15);
 
+    /** Duration of the first bin, which is over after that. */
+    private static final long KEPT = TimeUnit.MINUTES.toNanos(1);
+
+    private static final NextHour UNKNOWN = new NextHour(0, Map.of());
+
     private final DelayQueueInspector inspector;
 
     private final LongSupplier nanoTime;
 
-    private NextHour latest = new NextHour(0, Map.of());
+    private NextHour latest = UNKNOWN;
 
+    /** When the latest result was read. */
+    private long latestAt;
+
+    /** When the last read has ended, successful or not. */
     private long readAt;
 
     private boolean reading;
@@ -37,17 +47,19 @@ final class NextHourCache {
     NextHourCache(DelayQueueInspector inspector, LongSupplier nanoTime) {
         this.inspector = inspector;
         this.nanoTime = nanoTime;
+        this.latestAt = nanoTime.getAsLong() - KEPT;
         this.readAt = nanoTime.getAsLong() - MAX_AGE;
     }
 
     /**
-     * Returns the next hour.
+     * Returns the next hour; an empty one if it is not known.
      * @param queues the queues of which to read the fullest
      */
     NextHour get(List<QueueOverview> queues) {
         synchronized (this) {
-            if (this.reading || this.nanoTime.getAsLong() - this.readAt < MAX_AGE) {
-                return this.latest;
+            long now = this.nanoTime.getAsLong();
+            if (this.reading || now - this.readAt < MAX_AGE) {
+                return (now - this.latestAt < KEPT) ? this.latest : UNKNOWN;
             }
             this.reading = true;
         }
@@ -60,7 +72,10 @@ final class NextHourCache {
             synchronized (this) {
                 this.reading = false;
                 this.readAt = this.nanoTime.getAsLong();
-                this.latest = (read != null) ? read : this.latest;
+                if (read != null) {
+                    this.latest = read;
+                    this.latestAt = this.readAt;
+                }
             }
         }
     }
