@@ -1,13 +1,17 @@
 package io.delayqueue.web.dashboard;
 
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 
+import io.delayqueue.DeadLetter;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.web.Browser;
 import io.delayqueue.web.DashboardSite;
+import io.delayqueue.web.DashboardSite.Shop;
 import io.delayqueue.web.consume.ApiServer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -19,8 +23,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * Checks that the dashboard ignores late responses for an earlier address. Skipped if
- * there is no Chromium.
+ * Checks that the dashboard ignores late responses for an earlier address, and closes its
+ * questions. Skipped if there is no Chromium.
  */
 @Tag("server")
 @Tag("matrix")
@@ -61,6 +65,24 @@ class DashboardAddressTests {
                 .id(id)
                 .delay(Duration.ofHours(1))
                 .build());
+    }
+
+    /** Returns the addresses of two dead letters. */
+    private static List<String> sendTwoDead() {
+        Shop.broken = true;
+        for (String id : List.of("dead-1", "dead-2")) {
+            site.operations().send(DelayedMessage.builder("receipts", Map.of()).id(id).delay(Duration.ZERO).build());
+        }
+        await().until(() -> site.operations().statistics("receipts").dead() == 2);
+        Shop.broken = false;
+        return site.operations()
+            .deadLetters("receipts")
+            .list(null, 2)
+            .deadLetters()
+            .stream()
+            .map(DeadLetter::id)
+            .map((id) -> "#/queues/receipts/dead-letters/" + URLEncoder.encode(id, StandardCharsets.UTF_8))
+            .toList();
     }
 
     /** The page goes from a to b while its first request for a is pending. */
@@ -162,6 +184,20 @@ class DashboardAddressTests {
         assertThat(browser.find("dialog").getText()).contains("Pause queue invoices?", "Keep as it is")
             .doesNotContain("did not respond");
         browser.click("dialog button", "Keep as it is");
+    }
+
+    /** The user goes back without an answer. */
+    @Test
+    void closesAQuestionAboutADeadLetterWhenAnotherOneIsOpened() {
+        List<String> addresses = sendTwoDead();
+        go(addresses.get(0));
+        browser.click("main button", "Purge …");
+        await().until(() -> browser.find("dialog").getText().matches("(?s)Purge: dead letter dead-[12]~.+\\?\n.*"));
+
+        go(addresses.get(1));
+
+        await().until(() -> Boolean.FALSE.equals(browser.run("return document.getElementById('dialog').open")));
+        site.operations().deadLetters("receipts").purgeAll();
     }
 
     /** A list that stands still for a choice must not change. */

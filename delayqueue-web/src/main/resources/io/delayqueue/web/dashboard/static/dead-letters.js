@@ -155,7 +155,7 @@ function inWords(filter) {
 function askSome(queue, doing, deadLetterIds) {
   const how = DOING[doing];
   confirm({
-    title: `${how.verb}: ${plural(deadLetterIds.length, 'dead letter')}?`,
+    title: html`${how.verb}: ${deadLetterIds.length === 1 ? html`dead letter ${name(deadLetterIds[0])}` : plural(deadLetterIds.length, 'dead letter')}?`,
     text: html`<p>In queue ${name(queue)}. ${deadLetterIds.length === 1 ? how.one : how.text}</p>`,
     confirm: `${how.verb}: ${plural(deadLetterIds.length, 'dead letter')}`,
     danger: how.danger,

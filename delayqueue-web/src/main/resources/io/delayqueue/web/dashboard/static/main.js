@@ -91,10 +91,10 @@ async function enter() {
   // Keep the state of the list while one of its dead letters is shown.
   if (!sameView && !(DEAD_LETTERS.includes(route.page) && DEAD_LETTERS.includes(before.page) && route.queue === before.queue)) {
     leaveSearch(state.page);
-    dismiss();
     state.page = {};
   }
   if (!sameView) {
+    dismiss();
     leaveView();
   }
   if (!sameView && state.ofView) {
