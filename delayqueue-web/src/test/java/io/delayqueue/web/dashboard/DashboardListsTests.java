@@ -20,6 +20,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -220,6 +222,30 @@ class DashboardListsTests {
         sendLater("searched", "found-3");
         browser.click("main button", "Search again");
         browser.awaitText("3 matches");
+    }
+
+    /** Another queue, or the history, may hold the id as well. */
+    @ParameterizedTest
+    @CsvSource({ "unread,These could not be read: broken", "historyUnread,The history of messages could not be read" })
+    void showsTheOnlyMatchOfASearchThatCouldNotReadAll(String field, String text) {
+        sendLater("searched", "only-match");
+        open("#/");
+        browser.awaitText("All queues");
+        browser.run("""
+                const real = window.fetch;
+                window.fetch = async (...all) => {
+                  const answer = await real(...all);
+                  if (!String(all[0]).includes('data/search')) {
+                    return answer;
+                  }
+                  const part = await answer.json();
+                  part[arguments[0]] = arguments[0] === 'unread' ? ['broken'] : true;
+                  return new Response(JSON.stringify(part), { headers: { 'Content-Type': 'application/json' } });
+                };
+                location.hash = '#/search/only-match';""", field);
+        browser.awaitText(text);
+        browser.awaitText("searched: waiting");
+        assertThat(browser.run("return location.hash")).isEqualTo("#/search/only-match");
     }
 
     @Test

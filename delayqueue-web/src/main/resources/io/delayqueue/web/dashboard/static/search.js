@@ -60,7 +60,8 @@ async function search(view, id) {
   }
   view.running = false;
   changed();
-  if (view.complete && matches.length === 1 && state.page === view) {
+  // Another match may be in what was not read.
+  if (view.complete && matches.length === 1 && !view.unread.length && !view.historyUnread && state.page === view) {
     location.replace(address(matches[0], id));
   }
 }
