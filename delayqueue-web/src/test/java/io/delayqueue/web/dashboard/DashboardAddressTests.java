@@ -18,6 +18,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -184,6 +186,24 @@ class DashboardAddressTests {
         assertThat(browser.find("dialog").getText()).contains("Pause queue invoices?", "Keep as it is")
             .doesNotContain("did not respond");
         browser.click("dialog button", "Keep as it is");
+    }
+
+    /** A filter reaches the address once the user stops typing. */
+    @ParameterizedTest
+    @ValueSource(strings = { "#/", "#/queues/invoices", "#/queues/invoices/schedules?filter=x" })
+    void aFilterThatIsTypedIsNoneOfTheNextPage(String place) {
+        go(place);
+        browser.find("section input[type=search]:not([name])");
+        browser.run("""
+                const field = document.querySelector('section input[type=search]:not([name])');
+                field.value = 'typed';
+                field.dispatchEvent(new Event('input', { bubbles: true }));
+                location.hash = '#/nodes';""");
+
+        // Real time: long enough for the page to take over what was typed, if it did.
+        browser.run("return new Promise((done) => setTimeout(done, 1000))");
+
+        assertThat(browser.run("return location.hash")).isEqualTo("#/nodes");
     }
 
     /** The user goes back without an answer. */

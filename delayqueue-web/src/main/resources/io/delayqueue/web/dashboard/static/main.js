@@ -91,6 +91,7 @@ async function enter() {
   // Keep the state of the list while one of its dead letters is shown.
   if (!sameView && !(DEAD_LETTERS.includes(route.page) && DEAD_LETTERS.includes(before.page) && route.queue === before.queue)) {
     leaveSearch(state.page);
+    clearTimeout(state.page.typing);
     state.page = {};
   }
   if (!sameView) {
