@@ -9,6 +9,7 @@ import java.util.Map;
 
 import io.delayqueue.DeadLetter;
 import io.delayqueue.DelayedMessage;
+import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.web.Browser;
 import io.delayqueue.web.DashboardSite;
 import io.delayqueue.web.DashboardSite.Shop;
@@ -186,6 +187,36 @@ class DashboardAddressTests {
         assertThat(browser.find("dialog").getText()).contains("Pause queue invoices?", "Keep as it is")
             .doesNotContain("did not respond");
         browser.click("dialog button", "Keep as it is");
+    }
+
+    @Test
+    void anActionWhoseDialogIsClosedKeepsThePageThatIsOpenedMeanwhile() {
+        site.operations().send("obsolete", "o-1", Map.of(), Duration.ofHours(1));
+        site.operations().cancel("obsolete", "o-1");
+        site.operations().schedules("invoices").put(ScheduleDefinition.cron("daily", "0 0 6 * * *").build());
+        List<String> dead = sendTwoDead();
+
+        actAndOpen("#/queues/obsolete", List.of("Forget queue …", "Forget the queue", "Close"), "#/alerts",
+                "Queue obsolete is forgotten");
+        actAndOpen("#/queues/invoices/schedules/daily", List.of("Remove …", "Remove: 1 schedule", "Stop"),
+                "#/queues/invoices/schedules/other", "1 removed");
+        actAndOpen(dead.get(0), List.of("Purge …", "Purge: 1 dead letter", "Stop"), dead.get(1),
+                "1 dead letter purged");
+        site.operations().deadLetters("receipts").purgeAll();
+    }
+
+    /** Acts, closes the dialog, and opens another page before the action has ended. */
+    private static void actAndOpen(String place, List<String> buttons, String next, String result) {
+        browser.driver().get(site.address() + "?" + System.nanoTime() + place);
+        browser.click("main button", buttons.get(0));
+        browser.holdRequests("how.method === 'DELETE'");
+        browser.click("dialog button", buttons.get(1));
+        browser.awaitHeldRequest();
+        browser.click("dialog button", buttons.get(2));
+        go(next);
+        browser.resumeRequests();
+        browser.awaitText(result);
+        assertThat(browser.run("return location.hash")).isEqualTo(next);
     }
 
     /** A filter reaches the address once the user stops typing. */

@@ -159,7 +159,7 @@ function askSome(queue, doing, deadLetterIds) {
     text: html`<p>In queue ${name(queue)}. ${deadLetterIds.length === 1 ? how.one : how.text}</p>`,
     confirm: `${how.verb}: ${plural(deadLetterIds.length, 'dead letter')}`,
     danger: how.danger,
-    act: async (form, progress) => {
+    act: async (form, progress, leave) => {
       let done = 0;
       const kept = [];
       for (const deadLetterId of deadLetterIds) {
@@ -180,7 +180,7 @@ function askSome(queue, doing, deadLetterIds) {
       }
       state.page.chosen = new Set();
       if (state.route.page === 'deadLetter') {
-        location.hash = state.page.address ?? link('queues', queue, 'dead-letters');
+        leave(state.page.address ?? link('queues', queue, 'dead-letters'));
       }
       return `${plural(done, 'dead letter')} ${how.done}${kept.length > 0 ? `; ${count(kept.length)} unchanged: ${kept[0]}` : ''}`;
     },

@@ -37,8 +37,9 @@ function end() {
 /**
  * Asks for confirmation, then runs the action. The dialog stays open and shows a failure; if the user has closed it, its result
  * or failure is shown beside the page. Does nothing while another question is open.
- * question: { title, text, fields, confirm, danger, also, act(form, progress) -> text of the result }, where also is
- * { text, name, value } of a second button, which confirms with another value of a field.
+ * question: { title, text, fields, confirm, danger, also, act(form, progress, leave) -> text of the result }, where also is
+ * { text, name, value } of a second button, which confirms with another value of a field, and leave(address) opens another
+ * view, unless the user has done so meanwhile.
  */
 export function confirm(question) {
   if (dialog().open) {
@@ -46,6 +47,8 @@ export function confirm(question) {
   }
   end();
   const shown = { busy: false, stopped: false, opener: document.activeElement };
+  const view = () => location.hash.split('?')[0];
+  const asked = view();
   current = shown;
   let failure = null;
   let progress = null;
@@ -80,6 +83,10 @@ export function confirm(question) {
         progress = text;
         draw();
         return !shown.stopped;
+      }, (address) => {
+        if (view() === asked) {
+          location.hash = address;
+        }
       });
       if (current === shown) {
         close();

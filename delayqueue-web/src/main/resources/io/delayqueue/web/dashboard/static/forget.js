@@ -11,9 +11,9 @@ function askForget(queue) {
     title: html`Forget queue ${name(queue)}?`,
     text: html`<p>The queue leaves the list of queues. It holds nothing, so no message is lost. It appears again when a message is sent to it or a listener starts.</p>`,
     confirm: 'Forget the queue',
-    act: async () => {
+    act: async (form, progress, leave) => {
       await ask('DELETE', queuePath(queue));
-      location.hash = '#/';
+      leave('#/');
       return `Queue ${named(queue)} is forgotten`;
     },
   });

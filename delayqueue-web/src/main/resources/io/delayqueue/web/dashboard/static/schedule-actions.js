@@ -54,7 +54,7 @@ export function askSchedules(queue, doing, schedules) {
     text: html`<p>${schedules.length === 1 ? how.one : how.text}</p>`,
     confirm: `${how.verb}: ${plural(schedules.length, 'schedule')}`,
     danger: how.danger,
-    act: async (form, progress) => {
+    act: async (form, progress, leave) => {
       const results = {};
       let done = 0;
       for (const schedule of schedules) {
@@ -69,7 +69,7 @@ export function askSchedules(queue, doing, schedules) {
         state.page.chosen = new Set();
       }
       if (doing === 'remove' && results.DONE && state.route.page === 'schedule') {
-        location.hash = link('queues', queue, 'schedules');
+        leave(link('queues', queue, 'schedules'));
       }
       return summary(doing, results, schedules.length - done);
     },
