@@ -271,6 +271,21 @@ class DashboardSchedulesTests {
         browser.awaitText("java.lang.IllegalStateException: The printer is out of paper");
     }
 
+    @Test
+    void makesInvisibleCharactersOfTheLastFailureVisible() {
+        Shop.hostile = true;
+        try {
+            schedules("receipts").put(ScheduleDefinition.fixedRate("hostile", Duration.ofSeconds(1)).build());
+            await().until(() -> site.operations().statistics("receipts").dead() > 0);
+            schedules("receipts").put(ScheduleDefinition.fixedRate("hostile", Duration.ofDays(30_000)).build());
+            open("#/queues/receipts/schedules/hostile");
+            browser.awaitText("</script>\\u{202e}${7*7}");
+        }
+        finally {
+            Shop.hostile = false;
+        }
+    }
+
     /** A newer node may return a state that a page of this version does not know. */
     @Test
     void anOutcomeThatThePageDoesNotKnowHasItsName() {

@@ -1,7 +1,7 @@
 // Shows one schedule: its definition, its next times, its skips, and the actions.
 
 import { html, nothing } from './lib/lit-html.js';
-import { count, countdown, exactDuration } from './format.js';
+import { count, countdown, exactDuration, shown } from './format.js';
 import { askForView, may, now, queuePath, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, time, title } from './frame.js';
@@ -99,7 +99,7 @@ export function schedulePage() {
     ['Times', times(schedule)],
     ['Next occurrence', schedule.nextAt ? html`${time(schedule.nextAt)} <strong>${untilNext(schedule.nextAt)}</strong>` : 'none'],
     ['Last occurrence', schedule.lastAt ? html`${time(schedule.lastAt)} <span class="soft line">${countdown(schedule.lastAt, now())}</span>` : 'none was sent'],
-    ['Outcome of the last', schedule.lastAt ? html`${outcome(queue, schedule.lastOutcome)}${schedule.lastOutcome?.lastFailure ? html`<span class="soft line">${schedule.lastOutcome.lastFailure}</span>` : nothing}` : null],
+    ['Outcome of the last', schedule.lastAt ? html`${outcome(queue, schedule.lastOutcome)}${schedule.lastOutcome?.lastFailure ? html`<span class="soft line">${shown(schedule.lastOutcome.lastFailure)}</span>` : nothing}` : null],
     ['Sent', count(schedule.sent)],
     ['Owner', schedule.owner ? html`${ownerName(schedule.owner)} <span class="soft line">declares it in its code</span>` : 'none: it was put by a call'],
     ['Misfire', html`${schedule.misfire} <span class="soft line">${MISFIRE[schedule.misfire] ?? ''}</span>`],
