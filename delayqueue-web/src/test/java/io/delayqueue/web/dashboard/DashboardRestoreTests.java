@@ -22,6 +22,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 /** Tests the restore of a queue on its page, in a browser. */
 @Tag("server")
@@ -34,7 +35,6 @@ class DashboardRestoreTests {
 
     @BeforeAll
     static void start() {
-        LedgerShop.ledger.plans().clear();
         site = DashboardSite.open(RedisServer.shared(RedisBinary.REDIS_7_0), ApiServer.ALL, "5s", LedgerShop.class);
         browser = site.browser();
         for (String queue : List.of("order-timeout", "receipts")) {
@@ -52,6 +52,7 @@ class DashboardRestoreTests {
 
     @Test
     void aRestoreBeginsWithACountAndEndsWithTheResult() {
+        LedgerShop.ledger.plans().clear();
         browser.run("location.hash = '#/queues/order-timeout'");
         browser.awaitText("Restore …");
 
@@ -66,6 +67,24 @@ class DashboardRestoreTests {
         assertThat(LedgerShop.ledger.plans().subList(3, 6))
             .containsOnly(RestorePlan.all().queue("order-timeout").rate(5000));
         assertThat((List<?>) browser.violations()).isEmpty();
+    }
+
+    /** The count takes long, and the user opens another page meanwhile. */
+    @Test
+    void aCountWhosePageIsLeftOffersNothing() {
+        LedgerShop.ledger.plans().clear();
+        browser.run("location.hash = '#/queues/order-timeout'");
+        browser.holdRequests("url.pathname.endsWith('/restore')");
+        browser.click("main button", "Restore …");
+        browser.awaitHeldRequest();
+        browser.run("location.hash = '#/nodes'");
+        await().until(() -> "Nodes – DelayQueue".equals(browser.driver().getTitle()));
+
+        browser.resumeRequests();
+
+        await().until(() -> "".equals(browser.run("return document.getElementById('result').textContent")));
+        assertThat(LedgerShop.ledger.plans()).hasSize(1);
+        assertThat(browser.run("return document.getElementById('dialog').open")).isEqualTo(false);
     }
 
     @Test

@@ -4,7 +4,7 @@ import { html, nothing } from './lib/lit-html.js';
 import { count, named, plural } from './format.js';
 import { ask, may, queuePath, state } from './store.js';
 import { name } from './frame.js';
-import { confirm, show } from './dialog.js';
+import { confirm, hideCount, show } from './dialog.js';
 
 /** Requests all steps, which the server limits. */
 async function runSteps(queue, plan, progress) {
@@ -40,13 +40,15 @@ async function askRestore(queue) {
   show('Counting …');
   try {
     const counted = await runSteps(queue, { dryRun: true }, (all) => {
-      show(`Counting … ${count(all.restored)}`);
+      if (state.page === view) {
+        show(`Counting … ${count(all.restored)}`);
+      }
       return state.page === view;
     });
+    hideCount();
     if (state.page !== view) {
       return;
     }
-    show('');
     if (counted.restored === 0) {
       show(counted.skipped > 0
         ? `Redis holds all messages of the ledger of queue ${named(queue)} but ${plural(counted.skipped, 'expired one')}`
