@@ -357,6 +357,25 @@ class DashboardBrowserTests {
     }
 
     @Test
+    void movesTheFocusToTheTitleWhenAnActionRemovesOrDisablesItsButton() {
+        send("invoices", "i-1", Duration.ofHours(1));
+        operations().pause("invoices");
+        go("#/queues/invoices");
+        browser.click("main button", "Resume queue");
+        browser.awaitText("is resumed on every node");
+        await().until(() -> "Queue invoices".equals(browser.focused()));
+
+        operations().deadLetters("receipts").purgeAll();
+        sendDead("unfocused");
+        go("#/queues/receipts/dead-letters");
+        browser.click("main input", "Choose all of this page");
+        browser.click("main button", "Purge (1) …");
+        browser.click("dialog button", "Purge: 1 dead letter");
+        browser.awaitText("1 dead letter purged");
+        await().until(() -> "Dead letters of receipts".equals(browser.focused()));
+    }
+
+    @Test
     void needsNoScrollingSidewaysOnAPhone() {
         send("invoices", "i-" + "3".repeat(120), Duration.ofHours(1));
         sendDead("receipt-" + "8".repeat(120));

@@ -88,19 +88,19 @@ async function enter() {
   const first = !state.entered;
   const sameView = link(...route.parts) === link(...before.parts);
   state.entered = true;
-  // Keep the state of the list while one of its dead letters is shown.
-  if (!sameView && !(DEAD_LETTERS.includes(route.page) && DEAD_LETTERS.includes(before.page) && route.queue === before.queue)) {
-    leaveSearch(state.page);
-    clearTimeout(state.page.typing);
-    state.page = {};
-  }
   if (!sameView) {
+    // Keep the state of the list while one of its dead letters is shown.
+    if (!(DEAD_LETTERS.includes(route.page) && DEAD_LETTERS.includes(before.page) && route.queue === before.queue)) {
+      leaveSearch(state.page);
+      clearTimeout(state.page.typing);
+      state.page = {};
+    }
     dismiss();
     leaveView();
-  }
-  if (!sameView && state.ofView) {
-    state.failure = null;
-    state.failingSince = null;
+    if (state.ofView) {
+      state.failure = null;
+      state.failingSince = null;
+    }
   }
   state.route = route;
   PAGES[route.page].prepare?.(route);
@@ -109,9 +109,14 @@ async function enter() {
   }
   changed();
   if (!first && !sameView) {
-    requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector('h1')?.focus()));
+    focusTitle();
   }
   await refresh();
+}
+
+/** Gives the focus to the title once the page is rendered. */
+function focusTitle(when = '*', preventScroll = false) {
+  requestAnimationFrame(() => requestAnimationFrame(() => document.activeElement?.matches(when) && document.querySelector('h1')?.focus({ preventScroll })));
 }
 
 async function readOverview() {
@@ -211,15 +216,14 @@ export function setLive(live) {
   }
 }
 
-/** Refreshes now, to show a change that the user has made. */
-export function refreshNow() {
-  pause = FASTEST;
-  return refresh();
-}
-
 onChange(draw);
 document.addEventListener('dashboard:live', (event) => setLive(event.detail));
-document.addEventListener('dashboard:refresh', () => refreshNow());
+document.addEventListener('dashboard:refresh', async () => {
+  pause = FASTEST;
+  await refresh();
+  // The action may have removed or disabled its button.
+  focusTitle('body, :disabled', true);
+});
 document.querySelector('.skip').addEventListener('click', (event) => {
   event.preventDefault();
   document.getElementById('main')?.focus();
