@@ -3,13 +3,13 @@
 import { html, nothing } from './lib/lit-html.js';
 import { repeat } from './lib/directives/repeat.js';
 import { count, moment, named, plural, shown } from './format.js';
-import { ask, askForView, changed, exists, may, queuePath, state } from './store.js';
+import { ask, askForView, exists, may, queuePath, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, noQueue, time, title } from './frame.js';
 import { confirm, hideCount, show } from './dialog.js';
 import { content, facts } from './message.js';
 import { copying } from './copy.js';
-import { FIRST_PAGE, openPage, pageSize, pagesOf, turning } from './pages.js';
+import { choosing, choosingAll, FIRST_PAGE, openPage, pageSize, pagesOf, turning } from './pages.js';
 
 const STEPS = 10;
 
@@ -221,17 +221,9 @@ async function askAll(queue, doing, filter = state.page.filter) {
   }
 }
 
-function choose(id, chosen) {
-  const all = new Set(state.page.chosen);
-  chosen ? all.add(id) : all.delete(id);
-  state.page.chosen = all;
-  changed();
-}
-
 function row(queue, deadLetter) {
   return html`<tr>
-    ${may('OPERATE') ? html`<td class="choice"><input type="checkbox" aria-label=${`Choose ${named(deadLetter.id)}, dead-lettered ${moment(deadLetter.deadLetteredAt)}`} .checked=${state.page.chosen.has(deadLetter.deadLetterId)}
-      @change=${(event) => choose(deadLetter.deadLetterId, event.target.checked)}></td>` : nothing}
+    ${choosing(deadLetter.deadLetterId, `${named(deadLetter.id)}, dead-lettered ${moment(deadLetter.deadLetteredAt)}`)}
     <th scope="row"><a href=${link('queues', queue, 'dead-letters', deadLetter.deadLetterId)}>${name(deadLetter.id)}</a></th>
     <td data-label="Dead-lettered">${time(deadLetter.deadLetteredAt)}</td>
     <td class="number" data-label="Failures">${count(deadLetter.failures)}</td>
@@ -253,14 +245,9 @@ function table(queue) {
   if (deadLetters.length === 0) {
     return html`${none(view)}${nextCursor || view.pages.number > 1 ? turning(view.pages, nextCursor) : nothing}`;
   }
-  const all = deadLetters.every((deadLetter) => view.chosen.has(deadLetter.deadLetterId));
   return html`<div class="scroll" tabindex="0" role="group" aria-labelledby="dead-letters"><table>
       <caption class="unseen">Dead letters, the latest first</caption>
-      <thead><tr>${may('OPERATE') ? html`<th scope="col" class="choice"><input type="checkbox" aria-label="Choose all of this page" .checked=${all}
-        @change=${(event) => {
-    view.chosen = new Set(event.target.checked ? deadLetters.map((deadLetter) => deadLetter.deadLetterId) : []);
-    changed();
-  }}></th>` : nothing}
+      <thead><tr>${choosingAll(deadLetters.map((deadLetter) => deadLetter.deadLetterId))}
       <th scope="col">Id</th><th scope="col">Dead-lettered</th><th scope="col" class="number">Failures</th><th scope="col">Cause</th></tr></thead>
       <tbody>${repeat(deadLetters, (deadLetter) => deadLetter.deadLetterId, (deadLetter) => row(queue, deadLetter))}</tbody>
     </table></div>

@@ -1,7 +1,8 @@
-// Turns the pages of a list. The address holds the cursor of the page, which an operator may share.
+// Turns the pages of a list, and chooses its rows. The address holds the cursor of the page, which an operator may share.
 
-import { html } from './lib/lit-html.js';
+import { html, nothing } from './lib/lit-html.js';
 import { count } from './format.js';
+import { changed, may, state } from './store.js';
 import { showQuery } from './address.js';
 
 export function isPhone() {
@@ -40,4 +41,21 @@ export function turning(pages, nextCursor) {
     : html`<button type="button" @click=${() => turn(1, null)}>First page</button>`}
     <span class="soft">Page ${count(pages.number)}</span>
     <button type="button" ?disabled=${!nextCursor} @click=${() => turn(pages.number + 1, nextCursor)}>Next page</button></div>`;
+}
+
+function choose(ids) {
+  state.page.chosen = new Set(ids);
+  changed();
+}
+
+/** Renders the cell that chooses a row, for those who may act on it. */
+export function choosing(id, label) {
+  return may('OPERATE') ? html`<td class="choice"><input type="checkbox" aria-label=${`Choose ${label}`} .checked=${state.page.chosen.has(id)}
+    @change=${({ target }) => choose([...state.page.chosen].filter((one) => one !== id).concat(target.checked ? id : []))}></td>` : nothing;
+}
+
+/** Renders the header of these cells. */
+export function choosingAll(ids) {
+  return may('OPERATE') ? html`<th scope="col" class="choice"><input type="checkbox" aria-label="Choose all of this page" .checked=${ids.every((id) => state.page.chosen.has(id))}
+    @change=${({ target }) => choose(target.checked ? ids : [])}></th>` : nothing;
 }

@@ -16,7 +16,7 @@ import { paused } from './overview.js';
 import { alertsOf } from './alerts.js';
 import { restoring } from './restore.js';
 import { queueLatenessTile } from './lateness.js';
-import { FIRST_PAGE, openPage, pageSize, pagesOf, turning } from './pages.js';
+import { choosing, choosingAll, FIRST_PAGE, openPage, pageSize, pagesOf, turning } from './pages.js';
 import { scan } from './scan.js';
 import { forgetting } from './forget.js';
 import { pausing } from './pause.js';
@@ -241,18 +241,9 @@ async function askAll(queue, doing) {
 
 // ---- the list
 
-function choose(id, chosen) {
-  const all = new Set(state.page.chosen);
-  chosen ? all.add(id) : all.delete(id);
-  state.page.chosen = all;
-  changed();
-}
-
 function row(queue, message) {
-  const view = state.page;
   return html`<tr>
-    ${may('OPERATE') ? html`<td class="choice"><input type="checkbox" aria-label=${`Choose ${named(message.id)}`} .checked=${view.chosen.has(message.id)}
-      @change=${(event) => choose(message.id, event.target.checked)}></td>` : nothing}
+    ${choosing(message.id, named(message.id))}
     <th scope="row"><a href=${link('queues', queue, 'messages', message.id)}>${name(message.id)}</a></th>
     <td data-label="Due">${time(message.dueAt ?? message.leasedUntil)} <span class="soft">${message.leasedUntil
     ? `leased ${ends(message.leasedUntil)}` : message.dueAt ? countdown(message.dueAt, now()) : ''}</span></td>
@@ -288,16 +279,11 @@ function messages(queue) {
   }
   const some = isWalk(view) ? [...view.walk.messages.values()].sort((one, other) => Date.parse(one.dueAt ?? one.leasedUntil) - Date.parse(other.dueAt ?? other.leasedUntil)).slice(0, SHOWN)
     : view.messages.messages;
-  const all = some.length > 0 && some.every((message) => view.chosen.has(message.id));
   return html`${actions(queue)}
     ${some.length === 0 ? html`<p class="empty">${isWalk(view) && view.prefix ? 'No message matches.' : 'There are no messages.'}</p>` : html`
     <div class="scroll" tabindex="0" role="group" aria-labelledby="messages"><table>
       <caption class="unseen">Messages: ${LISTINGS.find(([which]) => which === view.listing)[1]}</caption>
-      <thead><tr>${may('OPERATE') ? html`<th scope="col" class="choice"><input type="checkbox" aria-label="Choose all of this page" .checked=${all}
-        @change=${(event) => {
-    view.chosen = new Set(event.target.checked ? some.map((message) => message.id) : []);
-    changed();
-  }}></th>` : nothing}
+      <thead><tr>${choosingAll(some.map((message) => message.id))}
       <th scope="col">Id</th><th scope="col">Due</th><th scope="col" class="number">Priority</th><th scope="col">Group</th><th scope="col">Failures</th></tr></thead>
       <tbody>${repeat(some, (message) => `${message.group ?? ''}\n${message.id}`, (message) => row(queue, message))}</tbody>
     </table></div>`}

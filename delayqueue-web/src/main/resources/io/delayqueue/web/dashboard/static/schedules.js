@@ -7,7 +7,7 @@ import { ask, askForView, changed, may, now, queuePath, state } from './store.js
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, noQueue, time, title } from './frame.js';
 import { show } from './dialog.js';
-import { FIRST_PAGE, openPage, pageSize, pagesOf, turning } from './pages.js';
+import { choosing, choosingAll, FIRST_PAGE, openPage, pageSize, pagesOf, turning } from './pages.js';
 import { DOING, askSchedules } from './schedule-actions.js';
 import { ICONS } from './icons.js';
 
@@ -96,10 +96,8 @@ function skipped(schedule) {
 
 function row(schedule, within) {
   const { queue } = schedule;
-  const view = state.page;
   return html`<tr>
-    ${within && may('OPERATE') ? html`<td class="choice"><input type="checkbox" aria-label=${`Choose ${named(schedule.name)}`} .checked=${view.chosen.has(schedule.name)}
-      @change=${(event) => choose(schedule.name, event.target.checked)}></td>` : nothing}
+    ${within ? choosing(schedule.name, named(schedule.name)) : nothing}
     <th scope="row"><a href=${link('queues', queue, 'schedules', schedule.name)}>${name(schedule.name)}</a>${pausedTag(schedule)}</th>
     ${within ? nothing : html`<td class="queue" data-label="Queue"><a href=${link('queues', queue, 'schedules')}>${name(queue)}</a></td>`}
     <td data-label="Times">${times(schedule)}</td>
@@ -113,15 +111,9 @@ function row(schedule, within) {
 }
 
 function table(schedules, within) {
-  const view = state.page;
-  const all = within && schedules.every((schedule) => view.chosen.has(schedule.name));
   return html`<div class="scroll" tabindex="0" role="group" aria-labelledby="schedules"><table>
     <caption class="unseen">Schedules, the one that is due next first</caption>
-    <thead><tr>${within && may('OPERATE') ? html`<th scope="col" class="choice"><input type="checkbox" aria-label="Choose all of this page" .checked=${all}
-      @change=${(event) => {
-    view.chosen = new Set(event.target.checked ? schedules.map((schedule) => schedule.name) : []);
-    changed();
-  }}></th>` : nothing}
+    <thead><tr>${within ? choosingAll(schedules.map((schedule) => schedule.name)) : nothing}
       <th scope="col">Name</th>${within ? nothing : html`<th scope="col">Queue</th>`}<th scope="col">Times</th><th scope="col">Next occurrence</th><th scope="col">Last occurrence</th>
       <th scope="col">Outcome of the last</th><th scope="col" class="number">Sent</th><th scope="col" class="number">Skipped</th><th scope="col">Owner</th></tr></thead>
     <tbody>${repeat(schedules, (schedule) => `${schedule.queue}\n${schedule.name}`, (schedule) => row(schedule, within))}</tbody>
@@ -138,13 +130,6 @@ void report(ScheduledOccurrence occurrence) { … }`;
   return html`<div class="empty how"><p>There are no schedules. A schedule sends a message, an occurrence, at each of its times. There are three ways to add one:</p>
     ${[['Declared in the code, on a method of a bean', declared], ['Put by a call', put], ['Put over HTTP, with the authority DELAYQUEUE_SEND', http]]
     .map(([text, code]) => html`<h2>${text}</h2><pre tabindex="0">${code}</pre>`)}</div>`;
-}
-
-function choose(schedule, chosen) {
-  const all = new Set(state.page.chosen);
-  chosen ? all.add(schedule) : all.delete(schedule);
-  state.page.chosen = all;
-  changed();
 }
 
 // ---- filter, in the address
