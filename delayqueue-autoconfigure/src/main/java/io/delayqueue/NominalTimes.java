@@ -110,7 +110,8 @@ final class NominalTimes {
 
     /**
      * Computes with local times, from one change of the offset to the next. A
-     * {@code ZonedDateTime} would not advance where a change is not a whole hour.
+     * {@code ZonedDateTime} would not advance where a change is not a whole hour. The
+     * changes have no end, and all times of an expression may be skipped by one.
      */
     private @Nullable Instant after(CronExpression expression, Instant instant) {
         ZoneRules rules = this.zone.getRules();
@@ -118,7 +119,8 @@ final class NominalTimes {
         LocalDateTime from = LocalDateTime.ofInstant(instant, offset);
         ZoneOffsetTransition change = rules.nextTransition(instant);
         LocalDateTime local = next(expression, from);
-        while (local != null && change != null && !local.toInstant(offset).isBefore(change.getInstant())) {
+        while (local != null && change != null && change.getInstant().isBefore(MessageLimits.MAX_DUE_AT)
+                && !local.toInstant(offset).isBefore(change.getInstant())) {
             offset = change.getOffsetAfter();
             from = change.getDateTimeAfter().minusNanos(1);
             change = rules.nextTransition(change.getInstant());

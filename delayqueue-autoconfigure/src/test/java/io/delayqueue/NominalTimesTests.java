@@ -118,6 +118,17 @@ class NominalTimesTests {
         assertThat(definition.preview(start, instants.size())).isEqualTo(instants);
     }
 
+    /** Without an end of the computation, this one does not end either. */
+    @ParameterizedTest
+    @CsvSource({ "0 30 2 * 3 SUNL, Europe/Berlin", "0 30 2 25-31 3 SUN, Europe/Berlin",
+            "0 30 2 * 3 SUN#2, America/New_York" })
+    void endIfEachLocalTimeIsSkippedByAChangeOfTheClocks(String cron, ZoneId zone) {
+        Instant start = Instant.parse("2026-01-01T00:00:00Z");
+
+        assertThat(ScheduleDefinition.cron("s", cron).zone(zone).build().nextAfter(start)).isEmpty();
+        assertThat(ScheduleDefinition.cron("s", cron).build().nextAfter(start)).isPresent();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = { "0 0 0 30 2 *", "0 0 0 31 4,6,9,11 *" })
     void anExpressionThatNoDateMatchesIsRejected(String cron) {
