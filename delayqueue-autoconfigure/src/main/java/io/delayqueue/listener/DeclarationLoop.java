@@ -2,6 +2,7 @@ package io.delayqueue.listener;
 
 import java.time.Duration;
 import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.listener.poll.LoopTimer;
@@ -35,6 +36,8 @@ final class DeclarationLoop {
 
     private final DeclaredScheduleRegistrar declarations;
 
+    private final BooleanSupplier listened;
+
     /** Set by any thread. */
     private volatile boolean stopped;
 
@@ -57,12 +60,16 @@ final class DeclarationLoop {
     /**
      * Creates it.
      * @param storeTasks starts calls of the store
+     * @param listened returns whether this process listens to the queue; otherwise it
+     * does not know what nodes that listen declare
      */
-    DeclarationLoop(DeclaredScheduleRegistrar declarations, QueueName queue, LoopTimer timer, Executor storeTasks) {
+    DeclarationLoop(DeclaredScheduleRegistrar declarations, QueueName queue, LoopTimer timer, Executor storeTasks,
+            BooleanSupplier listened) {
         this.queue = queue;
         this.timer = timer;
         this.storeTasks = storeTasks;
         this.declarations = declarations;
+        this.listened = listened;
     }
 
     /** Returns whether the queue has schedules, or should have some. */
@@ -85,7 +92,7 @@ final class DeclarationLoop {
     }
 
     void declare() {
-        if (this.stopped || !this.declarations.isNeeded(this.scheduled)) {
+        if (this.stopped || !this.declarations.isNeeded(this.scheduled && this.listened.getAsBoolean())) {
             return;
         }
         if (this.declaring) {

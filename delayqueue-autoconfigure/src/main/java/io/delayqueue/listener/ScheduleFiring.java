@@ -238,7 +238,7 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
             this.steps = new StepPreparer(ScheduleFiring.this.schedules, queue, ScheduleFiring.this.timer);
             this.declarations = new DeclarationLoop(new DeclaredScheduleRegistrar(ScheduleFiring.this.schedules, queue,
                     ScheduleFiring.this.events, this::compute), queue, ScheduleFiring.this.timer,
-                    ScheduleFiring.this.storeTasks);
+                    ScheduleFiring.this.storeTasks, () -> ScheduleFiring.this.listened.contains(queue));
         }
 
         /** Computes times, not on a thread of the store's connection. */

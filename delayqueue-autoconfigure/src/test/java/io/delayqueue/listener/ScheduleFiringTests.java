@@ -317,6 +317,25 @@ class ScheduleFiringTests extends ScheduleFiringBed {
         assertThat(this.one.declarations).isPositive();
     }
 
+    /**
+     * Its application may have other nodes that declare schedules, and are down: after an
+     * hour these schedules would be removed.
+     */
+    @Test
+    void aProcessThatOnlyPutsSchedulesDoesNotSayThatItsApplicationDeclaresNone() {
+        this.one.firing();
+        put(this.one);
+        this.one.schedules.put(QUEUE);
+
+        advance(MINUTE.multipliedBy(3));
+
+        assertThat(sent()).isEqualTo(minutes(3));
+        assertThat(this.one.declarations).isZero();
+        this.one.firing.add(QUEUE);
+        advance(MINUTE);
+        assertThat(this.one.declarations).isPositive();
+    }
+
     @Test
     void aScheduleThatIsNotReadableDelaysNoOtherAndCanBePutAgain() {
         this.one.start();

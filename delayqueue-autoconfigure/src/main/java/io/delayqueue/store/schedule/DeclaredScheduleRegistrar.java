@@ -50,7 +50,7 @@ public final class DeclaredScheduleRegistrar {
     /**
      * Returns whether there is anything to assert: schedules that this application
      * declares, or those of the queue, among which may be one that it has declared.
-     * @param scheduled whether the queue has schedules
+     * @param scheduled whether this process listens to the queue, and that has schedules
      */
     public boolean isNeeded(boolean scheduled) {
         return count() > 0 || (scheduled && this.schedules.isNamed());
