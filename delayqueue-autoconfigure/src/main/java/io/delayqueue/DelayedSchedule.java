@@ -87,8 +87,8 @@ public @interface DelayedSchedule {
     String catchUpLimit() default "";
 
     /**
-     * How long after its nominal time an occurrence may still be handled; without limit
-     * if empty.
+     * How long after its nominal time, and its delay by the jitter, an occurrence may
+     * still be handled; without limit if empty.
      */
     String timeToLive() default "";
 

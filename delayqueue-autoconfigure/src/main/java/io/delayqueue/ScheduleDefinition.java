@@ -165,8 +165,8 @@ public final class ScheduleDefinition {
     }
 
     /**
-     * Returns how long after its nominal time an occurrence may still be handled; absent
-     * for no limit.
+     * Returns how long after its nominal time, and its delay by the jitter, an occurrence
+     * may still be handled; absent for no limit.
      */
     public Optional<Duration> timeToLive() {
         return Optional.ofNullable(this.timeToLive);
@@ -310,7 +310,8 @@ public final class ScheduleDefinition {
         }
 
         /**
-         * Sets how long after its nominal time an occurrence may still be handled.
+         * Sets how long after its nominal time, and its delay by the jitter, an
+         * occurrence may still be handled.
          * @param timeToLive more than zero
          */
         public Builder timeToLive(Duration timeToLive) {
