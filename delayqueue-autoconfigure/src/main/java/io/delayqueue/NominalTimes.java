@@ -27,6 +27,9 @@ final class NominalTimes {
 
     private static final int MAX_CRON_LENGTH = 1000;
 
+    /** After so many days, another month has begun. */
+    private static final int MAX_DAYS = 31;
+
     private final @Nullable String cron;
 
     private final @Nullable Duration rate;
@@ -134,13 +137,28 @@ final class NominalTimes {
      * from the Sunday on which the month has its second day.
      */
     private static @Nullable LocalDateTime next(CronExpression expression, LocalDateTime from) {
-        LocalDateTime next = expression.next(from);
+        LocalDateTime next = later(expression, from);
         LocalDate day = from.plusNanos(1).toLocalDate();
         if (day.getDayOfMonth() == 2 && day.getDayOfWeek() == DayOfWeek.SUNDAY) {
-            LocalDateTime behind = expression.next(day.atTime(LocalTime.MAX));
+            LocalDateTime behind = later(expression, day.atTime(LocalTime.MAX));
             return (next == null || behind != null && behind.isBefore(next)) ? behind : next;
         }
         return next;
+    }
+
+    /**
+     * Returns the time that Spring finds, but only a later one. A day such as
+     * {@code L-30} lies in the month before if its own is shorter: Spring returns that
+     * one again, whose occurrence would be sent without an end.
+     */
+    private static @Nullable LocalDateTime later(CronExpression expression, LocalDateTime from) {
+        LocalDateTime next = expression.next(from);
+        LocalDate day = from.toLocalDate();
+        for (int i = 0; i < MAX_DAYS && next != null && !next.isAfter(from); i++) {
+            next = expression.next(day.atTime(LocalTime.MAX));
+            day = day.plusDays(1);
+        }
+        return (next != null && next.isAfter(from)) ? next : null;
     }
 
     @Override

@@ -176,6 +176,18 @@ class NominalTimesTests {
         assertThat(definition.preview(start, instants.size())).isEqualTo(instants);
     }
 
+    /** For {@code L-30} in February, Spring finds a day of January again and again. */
+    @ParameterizedTest
+    @ValueSource(strings = { "0 0 6 L-28 * *", "0 0 6 L-30 * *", "0 0 6 L-31 * *", "0 0 6 1,L-30 * *" })
+    void areNeverRepeated(String cron) {
+        Instant start = Instant.parse("2026-12-31T00:00:00Z");
+
+        List<Instant> times = ScheduleDefinition.cron("s", cron).build().preview(start, 30);
+
+        assertThat(times).hasSize(30).isSorted().doesNotHaveDuplicates();
+        assertThat(times.get(0)).isAfter(start);
+    }
+
     @Test
     @Tag("long")
     void ofASecondlyExpressionDoNotDriftInAMillionOccurrences() {
