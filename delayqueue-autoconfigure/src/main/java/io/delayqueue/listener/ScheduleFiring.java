@@ -125,8 +125,8 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
     @Override
     public void put(QueueName queue) {
         QueueFiring present = addIfAbsent(queue);
-        if (present != null && !this.wakeUps.announcesPrimaryPollers()) {
-            this.timer.after(Duration.ZERO, present::run); // No signal comes.
+        if (present != null && (!this.wakeUps.announcesPrimaryPollers() || !present.isFiringNode())) {
+            this.timer.after(Duration.ZERO, present::run); // No signal comes, or it leaves time to another node.
         }
     }
 

@@ -6,6 +6,8 @@ import java.util.List;
 import io.delayqueue.ScheduleDefinition;
 import io.delayqueue.fixtures.ManualNanoClock;
 import io.delayqueue.store.MessageEventRecorderFactory;
+import io.delayqueue.store.Partition;
+import io.delayqueue.store.WakeUps;
 import io.delayqueue.store.schedule.OccurrenceEvents;
 import io.delayqueue.store.schedule.ScheduleChanger;
 import org.junit.jupiter.api.Test;
@@ -202,6 +204,34 @@ class FiringNodeTests extends ScheduleFiringBed {
         advance(Duration.ofSeconds(10));
 
         assertThat(this.one.sent).containsExactly(ManualNanoClock.START.plusSeconds(10).toEpochMilli());
+    }
+
+    /** For a signal, the former firing node reads at once, and other nodes read later. */
+    @Test
+    void aPutByANodeThatIsNotTheFiringOneIsFiredInTime() {
+        this.one.start();
+        put(this.one);
+        this.two.firing = new ScheduleFiring(this.two.schedules, new WakeUps() {
+
+            @Override
+            public Subscription listen(Partition partition, Listener listener) {
+                return FiringNodeTests.this.store.listen(partition, listener);
+            }
+
+            @Override
+            public boolean announcesPrimaryPollers() {
+                return true;
+            }
+
+        }, this.timer, Runnable::run, SAFETY_POLL, MessageEventRecorderFactory.NONE);
+        this.two.firing.add(QUEUE);
+        advance(Duration.ofSeconds(1));
+
+        put(this.two, ScheduleDefinition.fixedRate("often", Duration.ofMillis(200)).build());
+        this.two.schedules.put(QUEUE);
+        advance(Duration.ofMillis(200));
+
+        assertThat(this.two.sent).containsExactly(ManualNanoClock.START.plusMillis(1200).toEpochMilli());
     }
 
     @Test
