@@ -20,6 +20,9 @@ import picocli.CommandLine.Option;
 /** Provides the base of {@code copy} and {@code follow}, which move entries. */
 abstract class MoveCommand extends StepCommand {
 
+    /** The query needs an id; the queue need not have the message. */
+    private static final String ANY_ID = "delayqueue-migrate";
+
     @Mixin
     private final TargetArguments targetArguments = new TargetArguments();
 
@@ -73,10 +76,24 @@ abstract class MoveCommand extends StepCommand {
         Map<String, QueueMoves> moves;
         try (TargetArguments.Target target = this.targetArguments.open(sourceArguments());
                 ProgressBar progress = new ProgressBar(err(), isEndless() ? 0 : waiting, System::nanoTime)) {
+            requireAnswers(target, queues);
             moves = move(new Migration(source, target.queues(), decoder, target.json(),
                     new Migration.Settings(mapping(), moveRate(), stop(), progress, System::nanoTime)));
         }
         return moved(source, moves);
+    }
+
+    /**
+     * Queries each queue before anything is taken: entries that cannot be sent would be
+     * neither in the source nor in DelayQueue.
+     * @throws io.delayqueue.DelayQueueException if one does not answer
+     */
+    private static void requireAnswers(TargetArguments.Target target, Map<String, @Nullable String> queues) {
+        queues.forEach((source, queue) -> {
+            if (queue != null) {
+                target.queues().find(queue, ANY_ID);
+            }
+        });
     }
 
     private MigrationReport moved(MigrationSource source, Map<String, QueueMoves> moves) {

@@ -1,0 +1,63 @@
+package io.delayqueue.migrate.cli;
+
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+
+import io.delayqueue.fixtures.redis.RedisBinary;
+import io.delayqueue.fixtures.redis.RedisServer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Leaves entries in the source if a copy cannot go on. */
+@Tag("server")
+class CopyCommandTests {
+
+    private static final String TIMEOUTS = "redisson_delay_queue_timeout:{orders}";
+
+    private static final String ORDER = "redisson_delay_queue:{orders}";
+
+    /** A member of an early Redisson: a random number, the length, and the value. */
+    private static final String MEMBER = "\0\0\0\0\0\0\0\1" + "\2\0\0\0\0\0\0\0" + "{}";
+
+    @TempDir
+    private Path directory;
+
+    private RedisServer redis;
+
+    @BeforeEach
+    void addEntry() {
+        this.redis = RedisServer.start(RedisBinary.preferred());
+        this.redis.commands().zadd(TIMEOUTS, 1_900_000_000_000L, MEMBER);
+        this.redis.commands().rpush(ORDER, MEMBER);
+    }
+
+    @AfterEach
+    void stopRedis() {
+        this.redis.close();
+    }
+
+    /** A copy that has taken entries tries for ten minutes to send them. */
+    @Test
+    @Timeout(value = 3, unit = TimeUnit.MINUTES)
+    void takesNothingIfTheTargetDoesNotAnswer() {
+        Tool copy = copy("--target-url=redis://127.0.0.1:1", "--report=" + this.directory.resolve("report"));
+
+        assertThat(copy.run()).as(copy::output).isOne();
+
+        assertThat(this.redis.commands().zcard(TIMEOUTS)).isOne();
+        assertThat(this.redis.commands().keys("delayqueue_migrate:*")).isEmpty();
+    }
+
+    private Tool copy(String... more) {
+        return new Tool("copy", "--source=redisson", "--source-url=redis://127.0.0.1:" + this.redis.port(),
+                "--namespace=shop")
+            .with(more);
+    }
+
+}
