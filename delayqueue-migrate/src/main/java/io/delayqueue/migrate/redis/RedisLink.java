@@ -150,16 +150,17 @@ final class RedisLink implements AutoCloseable {
 
     /**
      * Runs a script.
+     * @param queue the queue whose keys these are
      * @throws SourceException if another process works on the queue
      */
-    <T> T run(MigrationScript script, ScriptOutputType type, List<String> keys, List<byte[]> arguments) {
+    <T> T run(String queue, MigrationScript script, ScriptOutputType type, List<String> keys, List<byte[]> arguments) {
         byte[][] keyBytes = keys.stream().map(RedisLink::bytes).toArray(byte[][]::new);
         try {
             return this.commands.eval(script.text(), type, keyBytes, arguments.toArray(byte[][]::new));
         }
         catch (RedisCommandExecutionException ex) {
             if (String.valueOf(ex.getMessage()).contains("MIGRATEOWNER")) {
-                throw new SourceInUseException(keys.get(0).substring(keys.get(0).indexOf('{')));
+                throw new SourceInUseException(queue);
             }
             throw ex;
         }

@@ -118,7 +118,7 @@ public final class RedissonSource extends RedisSource {
 
     @Override
     TakenEntries taken(String queue) {
-        return new TakenEntries(redis(), TAKEN + tagged(queue), RedissonEntry::read);
+        return new TakenEntries(redis(), queue, TAKEN + tagged(queue), RedissonEntry::read);
     }
 
     private static String order(String queue) {

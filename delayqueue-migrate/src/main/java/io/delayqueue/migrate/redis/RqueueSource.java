@@ -232,7 +232,7 @@ public final class RqueueSource extends RedisSource {
 
     @Override
     TakenEntries taken(String queue) {
-        return new TakenEntries(redis(), this.records + tagged(queue), RqueueEntry::read);
+        return new TakenEntries(redis(), queue, this.records + tagged(queue), RqueueEntry::read);
     }
 
 }

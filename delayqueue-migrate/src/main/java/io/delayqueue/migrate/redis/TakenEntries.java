@@ -39,17 +39,21 @@ final class TakenEntries {
 
     private final RedisLink redis;
 
+    private final String queue;
+
     private final List<String> keys;
 
     private final EntryReader reader;
 
     /**
      * Creates the view of a queue.
+     * @param queue the name of the queue
      * @param name the name of the keys, with the hash tag of the queue
      * @param reader reads what the source wrote
      */
-    TakenEntries(RedisLink redis, String name, EntryReader reader) {
+    TakenEntries(RedisLink redis, String queue, String name, EntryReader reader) {
         this.redis = redis;
+        this.queue = queue;
         this.keys = List.of(name, name + ":pending", name + ":unreadable", name + ":counts", name + ":owner");
         this.reader = reader;
     }
@@ -59,19 +63,19 @@ final class TakenEntries {
      * @throws io.delayqueue.migrate.SourceInUseException if another one is
      */
     void own() {
-        this.redis.<Long>run(MigrationScript.OWN, ScriptOutputType.INTEGER, this.keys, List.of(TOKEN));
+        this.redis.<Long>run(this.queue, MigrationScript.OWN, ScriptOutputType.INTEGER, this.keys, List.of(TOKEN));
     }
 
     /** Runs a script that only reads. */
     <T> T run(MigrationScript script, ScriptOutputType type, List<String> sourceKeys, String... arguments) {
-        return this.redis.run(script, type, with(sourceKeys), RedisLink.arguments(arguments));
+        return this.redis.run(this.queue, script, type, with(sourceKeys), RedisLink.arguments(arguments));
     }
 
     /** Runs a script that takes entries, and returns these. */
     Batch take(MigrationScript script, List<String> sourceKeys, String batch, String... arguments) {
         List<byte[]> all = new ArrayList<>(List.of(TOKEN, RedisLink.bytes(batch)));
         all.addAll(RedisLink.arguments(arguments));
-        List<Object> reply = this.redis.run(script, ScriptOutputType.MULTI, with(sourceKeys), all);
+        List<Object> reply = this.redis.run(this.queue, script, ScriptOutputType.MULTI, with(sourceKeys), all);
         List<?> values = (List<?>) reply.get(0);
         List<SourceEntry> entries = new ArrayList<>(values.size());
         for (int i = 0; i < values.size(); i++) {
@@ -115,7 +119,7 @@ final class TakenEntries {
     }
 
     private void run(Stream<byte[]> arguments) {
-        this.redis.<Long>run(MigrationScript.SETTLE, ScriptOutputType.INTEGER, this.keys,
+        this.redis.<Long>run(this.queue, MigrationScript.SETTLE, ScriptOutputType.INTEGER, this.keys,
                 Stream.concat(Stream.of(TOKEN), arguments).toList());
     }
 
@@ -139,8 +143,8 @@ final class TakenEntries {
 
     /** Returns the counts of taken entries, and the sizes of keys of the source. */
     Counts counts(List<String> sourceKeys) {
-        List<Object> reply = this.redis.run(MigrationScript.STATUS, ScriptOutputType.MULTI, with(sourceKeys),
-                RedisLink.arguments(""));
+        List<Object> reply = this.redis.run(this.queue, MigrationScript.STATUS, ScriptOutputType.MULTI,
+                with(sourceKeys), RedisLink.arguments(""));
         Map<String, Long> counts = new TreeMap<>();
         List<?> named = (List<?>) reply.get(2);
         for (int i = 0; i < named.size(); i += 2) {
@@ -161,7 +165,7 @@ final class TakenEntries {
         while (!stopped.getAsBoolean()) {
             List<byte[]> arguments = new ArrayList<>(List.of(TOKEN, RedisLink.bytes(page.isFinished() ? "1" : "0")));
             arguments.addAll(page.getMap().keySet());
-            this.redis.<Long>run(MigrationScript.FINISH, ScriptOutputType.INTEGER, this.keys, arguments);
+            this.redis.<Long>run(this.queue, MigrationScript.FINISH, ScriptOutputType.INTEGER, this.keys, arguments);
             if (page.isFinished()) {
                 return;
             }

@@ -167,6 +167,21 @@ class RedisSourceTests {
         assertThat(this.redis.commands().keys("*")).isEmpty();
     }
 
+    /** Rqueue writes names without braces where it is not in the mode for clusters. */
+    @ParameterizedTest
+    @MethodSource("binaries")
+    void anotherProcessIsRefusedAlsoWithoutBracesInTheKeys(RedisBinary binary) {
+        start(binary, new RqueueSource());
+        this.redis.commands().zadd("__rq::d-queue::orders", DUE, message(1, 0));
+        assertThat(this.source.queues()).containsExactly("orders");
+        this.redis.commands().set("delayqueue_migrate:rqueue:orders:owner", "another");
+
+        assertThatExceptionOfType(SourceInUseException.class).isThrownBy(() -> this.source.own("orders"))
+            .withMessageContaining("works on queue 'orders'");
+        assertThatExceptionOfType(SourceInUseException.class).isThrownBy(() -> this.source.take("orders", "batch", 10));
+        assertThat(this.redis.commands().zcard("__rq::d-queue::orders")).isOne();
+    }
+
     @ParameterizedTest
     @MethodSource("binaries")
     void aFullRedisCanBeDrained(RedisBinary binary) {
