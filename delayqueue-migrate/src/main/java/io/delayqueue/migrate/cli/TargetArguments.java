@@ -44,6 +44,14 @@ final class TargetArguments {
         .map((name) -> "--spring.data.redis." + name)
         .toList();
 
+    /** The properties that name one server. */
+    private static final List<String> SERVER = List.of("--spring.data.redis.url", "--spring.data.redis.host",
+            "--spring.data.redis.port");
+
+    /** The properties that count before a host. */
+    private static final List<String> BEFORE_HOST = List.of("sentinel.nodes", "cluster.nodes", "masterreplica.nodes",
+            "url");
+
     private static final String NAMESPACE = "--delayqueue.namespace=";
 
     /** The user that Redis means if a client names none. */
@@ -84,24 +92,25 @@ final class TargetArguments {
             arguments.add("--spring.data.redis.url=" + address);
         }
         Target target = new Target(application.run(arguments.toArray(String[]::new)));
-        if (address != null) {
-            requireSingle(target);
+        if (address != null || hasProperty(SERVER)) {
+            requireSingle(target, address != null);
         }
         return target;
     }
 
     /**
-     * A cluster or a Sentinel that something else names would be used instead of the
-     * address.
+     * Rejects another Redis that something else names, such as the environment: it would
+     * be used instead of the server that the arguments name.
      */
-    private static void requireSingle(Target target) {
+    private void requireSingle(Target target, boolean byAddress) {
         Binder binder = Binder.get(target.context().getEnvironment());
-        for (String other : List.of("cluster.nodes", "sentinel.nodes", "masterreplica.nodes")) {
-            if (binder.bind("spring.data.redis." + other, Bindable.listOf(String.class)).isBound()) {
+        for (String other : BEFORE_HOST) {
+            boolean given = (byAddress && other.equals("url")) || hasProperty(List.of("--spring.data.redis." + other));
+            if (!given && binder.bind("spring.data.redis." + other, Bindable.listOf(String.class)).isBound()) {
                 target.close();
-                throw new IllegalArgumentException(
-                        "spring.data.redis.%s is set, for example in the environment, and names another Redis than %s: remove it"
-                            .formatted(other, "--target-url or --source-url"));
+                throw new IllegalArgumentException(("spring.data.redis.%s is set, for example in the environment, and "
+                        + "names another Redis than the arguments: remove it")
+                    .formatted(other));
             }
         }
     }

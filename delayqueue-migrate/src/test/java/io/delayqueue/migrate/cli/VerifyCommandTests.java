@@ -111,6 +111,23 @@ class VerifyCommandTests {
         assertThat(this.redis.commands().hlen("shop:{orders}:messages")).isOne();
     }
 
+    /** A URL counts before a host, wherever it is given. */
+    @Test
+    void aUrlOfTheEnvironmentBesideTheHostOfTheArgumentsIsRejected() {
+        String port = Integer.toString(this.redis.port());
+        System.setProperty("spring.data.redis.url", "redis://127.0.0.1:1");
+        try {
+            Tool copy = new Tool("copy", "--source=redisson", "--source-url=redis://127.0.0.1:" + port,
+                    "--spring.data.redis.host=127.0.0.1", "--spring.data.redis.port=" + port, "--namespace=shop",
+                    "--report=" + this.directory.resolve("report"));
+            assertThat(copy.run()).as(copy::output).isEqualTo(2);
+            assertThat(copy.output()).contains("spring.data.redis.url is set, for example in the environment");
+        }
+        finally {
+            System.clearProperty("spring.data.redis.url");
+        }
+    }
+
     private Tool tool(String step, String... more) {
         String url = "redis://127.0.0.1:" + this.redis.port();
         return new Tool(step, "--source=redisson", "--source-url=" + url, "--target-url=" + url, "--namespace=shop",
