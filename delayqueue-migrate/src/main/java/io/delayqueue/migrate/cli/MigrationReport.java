@@ -1,6 +1,7 @@
 package io.delayqueue.migrate.cli;
 
 import java.io.IOException;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,20 +34,50 @@ record MigrationReport(String step, String source, Instant startedAt, Instant en
         return this.problems.isEmpty() && !this.stopped;
     }
 
-    /** Writes the report as JSON and as text. */
-    void writeTo(Path path) {
+    /**
+     * Checks that the report of a step can be written.
+     * @throws IllegalArgumentException if it cannot
+     */
+    static void requireWritable(Path path, String step) {
         try {
             Path directory = path.toAbsolutePath().getParent();
             if (directory != null) {
                 Files.createDirectories(directory);
             }
-            Files.writeString(Path.of(path + "-" + this.step + ".json"), MAPPER.writeValueAsString(this) + "\n");
-            Files.writeString(Path.of(path + "-" + this.step + ".txt"), asText() + "\n");
+            for (Path file : List.of(json(path, step), text(path, step))) {
+                Path written = Files.exists(file) ? file : directory;
+                if (Files.isDirectory(file) || written != null && !Files.isWritable(written)) {
+                    throw new AccessDeniedException(file.toString());
+                }
+            }
         }
         catch (IOException ex) {
-            throw new IllegalArgumentException("--report=%s is not valid: the report cannot be written: %s"
-                .formatted(path, ex.getClass().getSimpleName()), ex);
+            throw notWritten(path, ex);
         }
+    }
+
+    /** Writes the report as JSON and as text. */
+    void writeTo(Path path) {
+        try {
+            Files.writeString(json(path, this.step), MAPPER.writeValueAsString(this) + "\n");
+            Files.writeString(text(path, this.step), asText() + "\n");
+        }
+        catch (IOException ex) {
+            throw notWritten(path, ex);
+        }
+    }
+
+    private static Path json(Path path, String step) {
+        return Path.of(path + "-" + step + ".json");
+    }
+
+    private static Path text(Path path, String step) {
+        return Path.of(path + "-" + step + ".txt");
+    }
+
+    private static IllegalArgumentException notWritten(Path path, IOException failure) {
+        return new IllegalArgumentException("--report=%s is not valid: the report cannot be written: %s".formatted(path,
+                failure.getClass().getSimpleName()), failure);
     }
 
     /** Returns the report as text. */

@@ -63,12 +63,13 @@ abstract class StepCommand implements Callable<Integer> {
         this.startedAt = this.clock.instant();
         mapping();
         check();
+        MigrationReport.requireWritable(this.report, this.spec.name());
         Thread hook = new Thread(this::stopAndAwait, "stop");
         Runtime.getRuntime().addShutdownHook(hook);
         try (MigrationSource source = this.sourceArguments.open()) {
             MigrationReport result = run(source);
-            result.writeTo(this.report);
             out().println(result.asText());
+            result.writeTo(this.report);
             out().println("Report: %s-%s.json and .txt".formatted(this.report, result.step()));
             return result.done() ? 0 : 1;
         }

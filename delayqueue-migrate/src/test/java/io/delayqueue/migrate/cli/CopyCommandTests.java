@@ -1,5 +1,7 @@
 package io.delayqueue.migrate.cli;
 
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
@@ -52,6 +54,17 @@ class CopyCommandTests {
 
         assertThat(this.redis.commands().zcard(TIMEOUTS)).isOne();
         assertThat(this.redis.commands().keys("delayqueue_migrate:*")).isEmpty();
+    }
+
+    @Test
+    void takesNothingIfTheReportCannotBeWritten() throws IOException {
+        Path file = Files.createFile(this.directory.resolve("file"));
+
+        Tool copy = copy("--report=" + file.resolve("report"));
+
+        assertThat(copy.run()).as(copy::output).isEqualTo(2);
+        assertThat(copy.output()).contains("is not valid: the report cannot be written");
+        assertThat(this.redis.commands().zcard(TIMEOUTS)).isOne();
     }
 
     private Tool copy(String... more) {
