@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 
 import io.delayqueue.migrate.MigrationSource;
 import io.delayqueue.migrate.PayloadDecoder;
@@ -19,9 +20,6 @@ import picocli.CommandLine.Option;
 
 /** Provides the base of {@code copy} and {@code follow}, which move entries. */
 abstract class MoveCommand extends StepCommand {
-
-    /** The query needs an id; the queue need not have the message. */
-    private static final String ANY_ID = "delayqueue-migrate";
 
     @Mixin
     private final TargetArguments targetArguments = new TargetArguments();
@@ -84,14 +82,16 @@ abstract class MoveCommand extends StepCommand {
     }
 
     /**
-     * Queries each queue before anything is taken: entries that cannot be sent would be
-     * neither in the source nor in DelayQueue.
-     * @throws io.delayqueue.DelayQueueException if one does not answer
+     * Cancels a message that no queue has, before anything is taken: entries that cannot
+     * be sent would be neither in the source nor in DelayQueue. A queue that rejects the
+     * sends of this program, such as a ledger, rejects cancels as well.
+     * @throws io.delayqueue.DelayQueueException if a queue rejects it or does not answer
      */
     private static void requireAnswers(TargetArguments.Target target, Map<String, @Nullable String> queues) {
+        String none = UUID.randomUUID().toString();
         queues.forEach((source, queue) -> {
             if (queue != null) {
-                target.queues().find(queue, ANY_ID);
+                target.queues().cancel(queue, none);
             }
         });
     }

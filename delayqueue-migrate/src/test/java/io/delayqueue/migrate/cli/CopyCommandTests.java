@@ -56,6 +56,20 @@ class CopyCommandTests {
         assertThat(this.redis.commands().keys("delayqueue_migrate:*")).isEmpty();
     }
 
+    /** As a node of an application with a ledger has recorded it. */
+    @Test
+    @Timeout(value = 3, unit = TimeUnit.MINUTES)
+    void takesNothingIfTheTargetIsALedger() {
+        this.redis.commands().set("shop:{orders}:partitions", "1|1j");
+        Tool copy = copy("--report=" + this.directory.resolve("report"));
+
+        assertThat(copy.run()).as(copy::output).isOne();
+
+        assertThat(copy.output()).contains("Queue 'orders' is a ledger");
+        assertThat(this.redis.commands().zcard(TIMEOUTS)).isOne();
+        assertThat(this.redis.commands().keys("delayqueue_migrate:*")).isEmpty();
+    }
+
     @Test
     void takesNothingIfTheReportCannotBeWritten() throws IOException {
         Path file = Files.createFile(this.directory.resolve("file"));
