@@ -54,6 +54,8 @@ final class TargetArguments {
 
     private static final String NAMESPACE = "--delayqueue.namespace=";
 
+    private static final String UNKNOWN_QUEUES = "--delayqueue.send.unknown-queues=";
+
     /** The user that Redis means if a client names none. */
     private static final String DEFAULT_USER = "default";
 
@@ -87,6 +89,9 @@ final class TargetArguments {
         if (!hasProperty(List.of(NAMESPACE))) {
             arguments.add(NAMESPACE + ((this.namespace != null) ? this.namespace : "dq"));
         }
+        // An application knows the queues of its listeners, and this program has none.
+        arguments.removeIf((argument) -> argument.startsWith(UNKNOWN_QUEUES));
+        arguments.add(UNKNOWN_QUEUES + "allow");
         String address = address(source);
         if (address != null) {
             arguments.add("--spring.data.redis.url=" + address);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Leaves entries in the source if a copy cannot go on. */
+/** Moves entries, and leaves them in the source if it cannot go on. */
 @Tag("server")
 class CopyCommandTests {
 
@@ -68,6 +68,21 @@ class CopyCommandTests {
         assertThat(copy.output()).contains("Queue 'orders' is a ledger");
         assertThat(this.redis.commands().zcard(TIMEOUTS)).isOne();
         assertThat(this.redis.commands().keys("delayqueue_migrate:*")).isEmpty();
+    }
+
+    /** The environment and the arguments may be those of the application. */
+    @Test
+    void sendsToQueuesWithoutAListenerWhereTheApplicationRejectsThat() {
+        System.setProperty("delayqueue.send.unknown-queues", "reject");
+        try {
+            Tool copy = copy("--delayqueue.send.unknown-queues=reject", "--report=" + this.directory.resolve("report"));
+            assertThat(copy.run()).as(copy::output).isZero();
+        }
+        finally {
+            System.clearProperty("delayqueue.send.unknown-queues");
+        }
+
+        assertThat(this.redis.commands().hlen("shop:{orders}:messages")).isOne();
     }
 
     @Test
