@@ -26,10 +26,11 @@ final class Database implements AutoCloseable {
 
     /**
      * The beginnings of the states of deadlocks, of transactions that could not be
-     * serialized, of connections that are broken, of servers that stop, and of sessions
-     * that PostgreSQL has ended since their transaction was idle for too long.
+     * serialized, of connections that are broken, of servers that stop, of sessions that
+     * PostgreSQL has ended since their transaction was idle for too long, and of its
+     * locks that were not free in time.
      */
-    private static final List<String> PASSING_STATES = List.of("40", "08", "57", "25P03");
+    private static final List<String> PASSING_STATES = List.of("40", "08", "57", "25P03", "55P03");
 
     /**
      * The code of MariaDB and MySQL for a lock that was not free in time. A poller may

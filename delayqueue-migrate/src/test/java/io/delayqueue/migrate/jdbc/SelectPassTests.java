@@ -66,9 +66,12 @@ class SelectPassTests {
         verify(this.connection).close();
     }
 
-    /** PostgreSQL ends a session whose transaction is idle for too long. */
+    /**
+     * PostgreSQL ends a session whose transaction is idle for too long, and a statement
+     * that waits for a lock for longer than {@code lock_timeout}.
+     */
     @ParameterizedTest
-    @CsvSource({ "25P03, true", "08006, true", "25P02, false", "42P01, false" })
+    @CsvSource({ "25P03, true", "55P03, true", "08006, true", "25P02, false", "55P02, false", "42P01, false" })
     void aFailureMayPass(String state, boolean passes) {
         assertThat(Database.isPassing(new SQLException("It fails", state))).isEqualTo(passes);
     }
