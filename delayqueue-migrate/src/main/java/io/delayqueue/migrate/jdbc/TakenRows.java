@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.delayqueue.MessageLimits;
@@ -41,6 +42,10 @@ final class TakenRows {
     static final String ENTRIES = "delayqueue_migrate";
 
     static final String QUEUES = "delayqueue_migrate_queue";
+
+    /** The columns of the indexes of the entries, by the name of the index. */
+    private static final Map<String, String> INDEXES = Map.of("delayqueue_migrate_state", "(source, queue, state)",
+            "delayqueue_migrate_business", "(source, queue, business_id)");
 
     /** Ends the source of a row that holds options of the source, and no queue. */
     private static final String OPTIONS = ":options";
@@ -67,22 +72,12 @@ final class TakenRows {
         this.clock = clock;
     }
 
-    /** Creates the tables, unless they exist. */
+    /**
+     * Creates the tables, unless they exist. The one of the queues is the first: most
+     * databases commit after each statement, and where there are entries, their queue is
+     * read as well.
+     */
     static void create(Connection connection) throws SQLException {
-        if (!Database.hasTable(connection, ENTRIES)) {
-            Database.update(connection, """
-                    CREATE TABLE delayqueue_migrate (
-                      source VARCHAR(20) NOT NULL, queue VARCHAR(200) NOT NULL, id VARCHAR(40) NOT NULL,
-                      due BIGINT, payload %s, business_id VARCHAR(500), headers VARCHAR(2000),
-                      problem VARCHAR(500), schedule VARCHAR(1000), state VARCHAR(12) NOT NULL,
-                      reason VARCHAR(500),
-                      PRIMARY KEY (source, queue, id))""".formatted(Database.bytesType(connection))
-                    + Database.tableOptions(connection));
-            Database.update(connection,
-                    "CREATE INDEX delayqueue_migrate_state ON delayqueue_migrate (source, queue, state)");
-            Database.update(connection,
-                    "CREATE INDEX delayqueue_migrate_business ON delayqueue_migrate (source, queue, business_id)");
-        }
         if (!Database.hasTable(connection, QUEUES)) {
             Database.update(connection, """
                     CREATE TABLE delayqueue_migrate_queue (
@@ -91,6 +86,37 @@ final class TakenRows {
                       kept BIGINT NOT NULL, renamed BIGINT NOT NULL, PRIMARY KEY (source, queue))"""
                     + Database.tableOptions(connection));
         }
+        if (!Database.hasTable(connection, ENTRIES)) {
+            createEntries(connection);
+        }
+    }
+
+    /** Creates the table of the entries, with its indexes. */
+    private static void createEntries(Connection connection) throws SQLException {
+        // MariaDB and MySQL require one more privilege for an index that is added later.
+        boolean atOnce = Database.isMySql(connection);
+        String indexes = atOnce ? indexes() : "";
+        Database.update(connection, """
+                CREATE TABLE delayqueue_migrate (
+                  source VARCHAR(20) NOT NULL, queue VARCHAR(200) NOT NULL, id VARCHAR(40) NOT NULL,
+                  due BIGINT, payload %s, business_id VARCHAR(500), headers VARCHAR(2000),
+                  problem VARCHAR(500), schedule VARCHAR(1000), state VARCHAR(12) NOT NULL,
+                  reason VARCHAR(500),
+                  %sPRIMARY KEY (source, queue, id))""".formatted(Database.bytesType(connection), indexes)
+                + Database.tableOptions(connection));
+        for (Map.Entry<String, String> index : INDEXES.entrySet()) {
+            if (!atOnce) {
+                Database.update(connection,
+                        "CREATE INDEX %s ON delayqueue_migrate %s".formatted(index.getKey(), index.getValue()));
+            }
+        }
+    }
+
+    private static String indexes() {
+        return INDEXES.entrySet()
+            .stream()
+            .map((index) -> "INDEX %s %s, ".formatted(index.getKey(), index.getValue()))
+            .collect(Collectors.joining());
     }
 
     /** Returns the queues from which entries were taken. */

@@ -2,12 +2,15 @@ package io.delayqueue.migrate.jdbc;
 
 import java.sql.Connection;
 import java.sql.DriverManager;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.fixtures.MariaDbServer;
@@ -134,6 +137,38 @@ class MariaDbSourceTests {
         assertThat(this.source.isPassing(refused)).isTrue();
         this.connection.commit();
         assertThat(take("first")).containsExactly("1");
+    }
+
+    @Test
+    void aUserWhoMayCreateTablesNeedsNoPrivilegeForIndexes() throws SQLException {
+        execute("CREATE TABLE jobs (id INT PRIMARY KEY, due BIGINT, payload TEXT, state INT)");
+        insert("1");
+        for (String user : List.of("'mover'@'localhost'", "'mover'@'127.0.0.1'")) {
+            execute("CREATE USER " + user);
+            execute("GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, DROP ON %s.* TO %s"
+                .formatted(this.connection.getCatalog(), user));
+        }
+        Map<String, String> settings = Map.of("queue", "orders", "select", SELECT, "update", UPDATE);
+        this.source.open(new SourceOptions(this.url, "mover", null, settings));
+
+        this.source.own("orders");
+
+        this.queue = "orders";
+        assertThat(take("first")).containsExactly("1");
+        assertThat(indexes()).containsExactlyInAnyOrder("PRIMARY", "delayqueue_migrate_state",
+                "delayqueue_migrate_business");
+    }
+
+    /** Returns the names of the indexes of the entries. */
+    private Set<String> indexes() throws SQLException {
+        Set<String> names = new HashSet<>();
+        try (ResultSet rows = this.connection.getMetaData()
+            .getIndexInfo(this.connection.getCatalog(), null, "delayqueue_migrate", false, true)) {
+            while (rows.next()) {
+                names.add(rows.getString("INDEX_NAME"));
+            }
+        }
+        return names;
     }
 
     @Test

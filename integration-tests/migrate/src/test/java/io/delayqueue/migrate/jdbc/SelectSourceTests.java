@@ -74,6 +74,20 @@ class SelectSourceTests {
         assertThat(this.source.status("orders").taken()).isZero();
     }
 
+    /** The index of another table has the name of one that the program creates. */
+    @Test
+    void aRunThatEndsWhileItCreatesItsTablesLeavesASourceThatCanBeRead() throws SQLException {
+        createRows(2);
+        execute("CREATE INDEX delayqueue_migrate_state ON jobs (id)");
+        execute("CREATE INDEX delayqueue_migrate_business ON jobs (id)");
+        assertThatExceptionOfType(Database.DatabaseException.class).isThrownBy(() -> open(SELECT, UPDATE));
+
+        assertThat(this.source.status("orders").waiting()).isEqualTo(2);
+
+        this.source.own("orders");
+        assertThat(take("first", 10)).containsExactly("1", "2");
+    }
+
     /** The rows of the second query would be sent to the queue of the first. */
     @Test
     void aRunForAnotherQueueNeitherOffersNorTakesTheFirstOne() throws SQLException {
