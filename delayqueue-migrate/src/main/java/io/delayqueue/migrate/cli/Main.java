@@ -2,6 +2,7 @@ package io.delayqueue.migrate.cli;
 
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
@@ -30,7 +31,9 @@ public final class Main {
     /** Prints why arguments are not valid, which may contain passwords. */
     private static int invalid(ParameterException failure, String[] arguments) {
         CommandLine command = failure.getCommandLine();
-        command.getErr().println(Redaction.of(String.valueOf(failure.getMessage())));
+        List<String> quoted = (failure instanceof UnmatchedArgumentException unmatched) ? unmatched.getUnmatched()
+                : List.of(arguments);
+        command.getErr().println(Redaction.of(String.valueOf(failure.getMessage()), quoted));
         if (!UnmatchedArgumentException.printSuggestions(failure, command.getErr())) {
             command.usage(command.getErr());
         }

@@ -148,10 +148,9 @@ final class TargetArguments {
 
     private static void check(String property) {
         if (PREFIXES.stream().noneMatch(property::startsWith) || !property.contains("=")) {
-            String name = property.split("=", 2)[0];
             throw new IllegalArgumentException(("Argument '%s' is not known: see --help. Properties of the application "
                     + "are given as --spring.NAME=VALUE or --delayqueue.NAME=VALUE")
-                .formatted(Redaction.of(name)));
+                .formatted(Redaction.name(property)));
         }
     }
 

@@ -10,6 +10,7 @@ import io.delayqueue.fixtures.application.DocumentationBlocks;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -51,13 +52,31 @@ class MigrateCommandTests {
         assertThat(run("plan", "--source=redisson", "--source-url=nonsense://user:secret@host")).isEqualTo(2);
         assertThat(run("plan", "--source=redisson", "--target-url=redis://:secret@host:6379")).isEqualTo(2);
         assertThat(run("copy", "--source=redisson", "redis://:secret@host:6379")).isEqualTo(2);
-        assertThat(this.output.toString()).contains("--target-url=redis://***@host:6379").doesNotContain("secret");
+        assertThat(this.output.toString()).contains("'--target-url'", "'redis://***@host:6379'")
+            .doesNotContain("secret");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = { "a&secret", "a;secret", "a,secret", "a/secret", "a@secret", "a=secret", "a secret" })
+    void printsNoPartOfAPasswordInAnArgumentThatIsRejected(String password) {
+        assertThat(run("plan", "--source=redisson", "--spring.data.redis.password=" + password)).isEqualTo(2);
+        assertThat(run("plan", "--source=redisson", "--spring.data.redis.password", password)).isEqualTo(2);
+        assertThat(run("finish", "--source=redisson", "--target-url=redis://:" + password + "@host")).isEqualTo(2);
+        assertThat(run("copy", "--source=redisson", "redis://:" + password + "@host")).isEqualTo(2);
+        assertThat(run("copy", "--source=redisson", "spring.data.redis.password=" + password)).isEqualTo(2);
+
+        assertThat(this.output.toString())
+            .contains("'--spring.data.redis.password'", "'--target-url'", "'redis://***@host'",
+                    "'spring.data.redis.password'")
+            .doesNotContain("secret");
     }
 
     @Test
     void credentialsAreRemovedFromTextsOfOthers() {
         assertThat(Redaction.of("at jdbc:postgresql://me:secret@db/x?user=me&password=secret;pwd=secret, no"))
             .isEqualTo("at jdbc:postgresql://***@db/x?user=***&password=***;pwd=***, no");
+        assertThat(Redaction.of("at redis://me:se/cr@et@db, no")).isEqualTo("at redis://***@db, no");
+        assertThat(Redaction.of("at jdbc:x://db/y?password=s@cret")).isEqualTo("at jdbc:x://db/y?password=***");
     }
 
     @Test
