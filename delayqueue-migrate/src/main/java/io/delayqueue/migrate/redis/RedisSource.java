@@ -1,7 +1,5 @@
 package io.delayqueue.migrate.redis;
 
-import java.math.BigDecimal;
-import java.math.RoundingMode;
 import java.time.Instant;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -77,14 +75,16 @@ abstract class RedisSource implements MigrationSource {
 
     /**
      * Converts a score in milliseconds, which other writers may have given a fraction.
+     * One outside of the numbers of Java, such as {@code inf}, becomes the nearest of
+     * them: a message that is due too late is unreadable, and the others are not.
      */
     static Instant instant(String score) {
-        return Instant.ofEpochMilli(new BigDecimal(score).setScale(0, RoundingMode.CEILING).longValueExact());
+        return Instant.ofEpochMilli((long) Math.ceil(Double.parseDouble(score.replace("inf", "Infinity"))));
     }
 
     /** Returns a score as text. */
     static String text(double score) {
-        return new BigDecimal(score).toPlainString();
+        return Double.toString(score);
     }
 
     @Override

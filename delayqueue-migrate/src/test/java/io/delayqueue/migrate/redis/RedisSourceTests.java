@@ -3,6 +3,7 @@ package io.delayqueue.migrate.redis;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -315,6 +317,22 @@ class RedisSourceTests {
         assertThat(this.source.take("orders", "batch", 3)).singleElement()
             .satisfies((entry) -> assertThat(new String(entry.payload(), StandardCharsets.UTF_8))
                 .isEqualTo("{\"period\":5,\"number\":1}"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = { 0x1p63, Double.POSITIVE_INFINITY })
+    void aQueueWithAScoreThatIsNoTimeCanBeReadAndTaken(double score) {
+        start(RedisBinary.preferred(), new RqueueSource());
+        this.redis.commands().zadd(SCHEDULED, DUE, message(1, 0));
+        this.redis.commands().zadd(SCHEDULED, score, message(2, 0));
+        Instant last = Instant.ofEpochMilli(Long.MAX_VALUE);
+
+        assertThat(this.source.status("orders").lastDue()).isEqualTo(last);
+        assertThat(this.source.peek("orders", 0, 10)).extracting(SourceEntry::dueAt)
+            .containsExactly(Instant.ofEpochMilli(DUE), last);
+        assertThat(this.source.take("orders", "batch", 10)).extracting(SourceEntry::dueAt)
+            .containsExactly(Instant.ofEpochMilli(DUE), last);
+        assertThat(this.source.unsettled("orders", 10)).hasSize(2);
     }
 
     /** Rqueue handles the message that was enqueued last under an id, and no other. */

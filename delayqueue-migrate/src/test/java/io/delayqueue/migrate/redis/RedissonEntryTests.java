@@ -8,6 +8,7 @@ import java.time.Instant;
 import io.delayqueue.migrate.SourceEntry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -35,6 +36,15 @@ class RedissonEntryTests {
         assertThat(RedissonEntry.read("id", "1800000000123", member).dueAt()).isEqualTo(DUE);
         assertThat(RedissonEntry.read("id", "1.800000000123e+12", member).dueAt()).isEqualTo(DUE);
         assertThat(RedissonEntry.read("id", "1800000000122.5", member).dueAt()).isEqualTo(DUE);
+    }
+
+    @ParameterizedTest
+    @CsvSource({ "inf, 9223372036854775807", "9.2233720368547758e+18, 9223372036854775807",
+            "-inf, -9223372036854775808", "-1e+20, -9223372036854775808" })
+    void aScoreThatIsNoTimeIsTheNearestTime(String score, long millis) {
+        byte[] member = recent(new byte[] { '1' }, ByteOrder.LITTLE_ENDIAN);
+
+        assertThat(RedissonEntry.read("id", score, member).dueAt()).isEqualTo(Instant.ofEpochMilli(millis));
     }
 
     @Test
