@@ -14,6 +14,7 @@ import io.delayqueue.migrate.SourceOptions;
 import io.lettuce.core.KeyScanCursor;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisCredentials;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.ScanArgs;
@@ -113,10 +114,20 @@ final class RedisLink implements AutoCloseable {
                     + "rediss://host:6379 or redis-sentinel://host1:26379,host2:26379#master");
         }
         uri.setTimeout(TIMEOUT);
-        if (options.password() != null) {
-            uri.setCredentialsProvider(new StaticCredentialsProvider(options.user(), options.password().toCharArray()));
-        }
+        setCredentials(uri, options);
         return uri;
+    }
+
+    /** Replaces the user of the URL, its password, or both by those that are given. */
+    private static void setCredentials(RedisURI uri, SourceOptions options) {
+        RedisCredentials inUrl = uri.getCredentialsProvider().resolveCredentials().block();
+        String user = (options.user() != null || inUrl == null) ? options.user() : inUrl.getUsername();
+        if (options.password() != null) {
+            uri.setCredentialsProvider(new StaticCredentialsProvider(user, options.password().toCharArray()));
+        }
+        else if (inUrl != null && inUrl.hasPassword()) {
+            uri.setCredentialsProvider(new StaticCredentialsProvider(user, inUrl.getPassword()));
+        }
     }
 
     private static String describe(RedisURI uri) {

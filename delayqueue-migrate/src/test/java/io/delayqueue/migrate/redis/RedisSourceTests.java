@@ -20,7 +20,9 @@ import io.delayqueue.migrate.SourceEntry;
 import io.delayqueue.migrate.SourceInUseException;
 import io.delayqueue.migrate.SourceOptions;
 import io.delayqueue.migrate.SourceStatus;
+import io.lettuce.core.AclSetuserArgs;
 import io.lettuce.core.RedisCommandExecutionException;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -401,6 +403,30 @@ class RedisSourceTests {
             .satisfies((entry) -> assertThat(new String(entry.payload(), StandardCharsets.UTF_8)).isEqualTo("1"));
 
         assertThat(loaded).isFalse();
+    }
+
+    /** The default user needs no password here, so it would be used without an error. */
+    @Test
+    void theGivenUserAndPasswordOverrideThoseOfTheUrl() {
+        this.redis = RedisServer.start(RedisBinary.preferred());
+        for (String user : List.of("mover", "other")) {
+            this.redis.commands()
+                .aclSetuser(user, AclSetuserArgs.Builder.on().addPassword("secret").allKeys().allCommands());
+        }
+
+        assertThat(connectedUser(":secret", "mover", null)).isEqualTo("mover");
+        assertThat(connectedUser("other:secret", "mover", null)).isEqualTo("mover");
+        assertThat(connectedUser("mover:wrong", null, "secret")).isEqualTo("mover");
+        assertThat(connectedUser("other:wrong", "mover", "secret")).isEqualTo("mover");
+        assertThat(connectedUser("mover:secret", null, null)).isEqualTo("mover");
+    }
+
+    private String connectedUser(String inUrl, @Nullable String user, @Nullable String password) {
+        try (RedissonSource connected = new RedissonSource()) {
+            String url = "redis://%s@127.0.0.1:%d".formatted(inUrl, this.redis.port());
+            connected.open(new SourceOptions(url, user, password, Map.of()));
+            return connected.redis().commands().aclWhoami();
+        }
     }
 
     /** Is named by a message. */
