@@ -51,7 +51,8 @@ class Queue:
         With an id, the call may be repeated: the queue holds an id once, until its
         message is handled, and returns KEPT meanwhile. With onDuplicate="AFTER_CURRENT"
         the message follows the in-flight one instead; "REPLACE" also replaces a waiting
-        one.
+        one. If a Problem leaves it open whether a message without an id is stored, its
+        details["id"] is the generated id, to repeat the call with.
         """
         body = dict(more, payload=payload)
         if delay is not None:

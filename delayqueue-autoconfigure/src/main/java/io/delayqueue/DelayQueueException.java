@@ -1,5 +1,7 @@
 package io.delayqueue;
 
+import java.util.Optional;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,14 +23,31 @@ public abstract class DelayQueueException extends RuntimeException {
 
     private final Effect effect;
 
+    private final @Nullable String messageId;
+
     DelayQueueException(String message, Effect effect, @Nullable Throwable cause) {
+        this(message, effect, null, cause);
+    }
+
+    DelayQueueException(String message, Effect effect, @Nullable String messageId, @Nullable Throwable cause) {
         super(message, cause);
         this.effect = effect;
+        this.messageId = messageId;
     }
 
     /** Returns whether the failed operation may have taken effect. */
     public final Effect effect() {
         return this.effect;
+    }
+
+    /**
+     * Returns the id of the message that a failed {@code send} or {@code sendAsync} has
+     * stored, or may have, also if it was generated. By it the message can be found,
+     * cancelled or sent again. Absent if the send has stored nothing, and for other
+     * operations.
+     */
+    public final Optional<String> messageId() {
+        return Optional.ofNullable(this.messageId);
     }
 
     /** Describes whether a failed operation took effect. */

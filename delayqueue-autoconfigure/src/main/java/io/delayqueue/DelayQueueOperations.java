@@ -58,7 +58,7 @@ public interface DelayQueueOperations {
      * @throws PayloadConversionException if the payload cannot be written; nothing is
      * stored
      * @throws StoreUnavailableException if the store did not answer; its effect says
-     * whether the message may be stored
+     * whether the message may be stored, and its {@code messageId} under which id
      * @throws StoreRefusedException if the store answered with an error; nothing is
      * stored
      */

@@ -18,4 +18,12 @@ public final class NotReplicatedException extends DelayQueueException {
         super(message, Effect.STORED, cause);
     }
 
+    /**
+     * Creates an exception for the send of one message.
+     * @param messageId the id of the message; see {@link #messageId()}
+     */
+    public NotReplicatedException(String message, @Nullable String messageId, @Nullable Throwable cause) {
+        super(message, Effect.STORED, messageId, cause);
+    }
+
 }

@@ -22,4 +22,12 @@ public class StoreRefusedException extends DelayQueueException {
         super(message, effect, cause);
     }
 
+    /**
+     * Creates an exception for the send of one message.
+     * @param messageId the id of the message; see {@link #messageId()}
+     */
+    public StoreRefusedException(String message, Effect effect, @Nullable String messageId, @Nullable Throwable cause) {
+        super(message, effect, messageId, cause);
+    }
+
 }

@@ -17,4 +17,13 @@ public final class StoreUnavailableException extends DelayQueueException {
         super(message, effect, cause);
     }
 
+    /**
+     * Creates an exception for the send of one message.
+     * @param messageId the id of the message; see {@link #messageId()}
+     */
+    public StoreUnavailableException(String message, Effect effect, @Nullable String messageId,
+            @Nullable Throwable cause) {
+        super(message, effect, messageId, cause);
+    }
+
 }

@@ -50,13 +50,17 @@ record PreparedMessage(DelayedMessage message, NewMessage written) {
     RuntimeException named(RuntimeException failure) {
         String message = "%s. The message is '%s' of queue '%s'".formatted(failure.getMessage(), id(), queue());
         if (failure instanceof StoreUnavailableException unavailable) {
-            return new StoreUnavailableException(message, unavailable.effect(), StoreFailures.beneath(failure));
+            String stored = (unavailable.effect() != Effect.NONE) ? id() : null;
+            return new StoreUnavailableException(message, unavailable.effect(), stored, StoreFailures.beneath(failure));
+        }
+        if (failure instanceof StoreRefusedException refused && refused.effect() != Effect.NONE) {
+            return new StoreRefusedException(message, refused.effect(), id(), StoreFailures.beneath(failure));
         }
         if (failure instanceof StoreRefusedException refused && refused.effect() != Effect.NONE) {
             return new StoreRefusedException(message, refused.effect(), StoreFailures.beneath(failure));
         }
         return (failure instanceof NotReplicatedException)
-                ? new NotReplicatedException(message, StoreFailures.beneath(failure)) : failure;
+                ? new NotReplicatedException(message, id(), StoreFailures.beneath(failure)) : failure;
     }
 
 }

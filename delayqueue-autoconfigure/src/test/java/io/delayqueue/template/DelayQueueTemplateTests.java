@@ -3,14 +3,17 @@ package io.delayqueue.template;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 
 import io.delayqueue.CancelResult;
+import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.MessageLimits;
@@ -29,6 +32,7 @@ import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -215,6 +219,42 @@ class DelayQueueTemplateTests {
         assertThatExceptionOfType(StoreRefusedException.class)
             .isThrownBy(() -> this.template.send("orders", "x", SECOND));
         assertThatExceptionOfType(StoreRefusedException.class).isThrownBy(() -> this.template.cancel("orders", "a"));
+    }
+
+    /** The caller has no other way to find, cancel or repeat it. */
+    @ParameterizedTest
+    @MethodSource("failuresThatMayHaveStored")
+    void aSendThatMayHaveStoredItsMessageReturnsTheGeneratedId(DelayQueueException failure) {
+        this.store.failOn("schedule", failure);
+        DelayedMessage message = DelayedMessage.builder("orders", "x").build();
+
+        assertThatExceptionOfType(DelayQueueException.class).isThrownBy(() -> this.template.send(message))
+            .isInstanceOf(failure.getClass())
+            .satisfies((ex) -> assertThat(ex.effect()).isEqualTo(failure.effect()))
+            .satisfies((ex) -> assertThat(ex.messageId()).hasValueSatisfying(
+                    (id) -> assertThat(ex).hasMessageEndingWith("The message is '%s' of queue 'orders'", id)));
+        assertThat(this.template.sendAsync(message)).failsWithin(SECOND)
+            .withThrowableOfType(ExecutionException.class)
+            .havingCause()
+            .isInstanceOfSatisfying(DelayQueueException.class, (ex) -> assertThat(ex.messageId()).isPresent());
+    }
+
+    static Stream<DelayQueueException> failuresThatMayHaveStored() {
+        return Stream.of(new StoreUnavailableException("no answer", Effect.UNKNOWN, null),
+                new StoreRefusedException("refused half of the way", Effect.UNKNOWN, null),
+                new NotReplicatedException("0 of 1 replicas", null));
+    }
+
+    @Test
+    void aSendThatStoredNothingReturnsNoId() {
+        for (DelayQueueException failure : List.of(new StoreUnavailableException("away", Effect.NONE, null),
+                new StoreRefusedException("full", null))) {
+            this.store.failOn("schedule", failure);
+
+            assertThatExceptionOfType(DelayQueueException.class)
+                .isThrownBy(() -> this.template.send("orders", "x", SECOND))
+                .satisfies((ex) -> assertThat(ex.messageId()).isEmpty());
+        }
     }
 
     @Test

@@ -10,6 +10,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
+import io.delayqueue.DelayQueueException;
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DelayedMessage;
 import io.delayqueue.OnDuplicate;
@@ -123,7 +124,8 @@ final class SendRoutes {
             throw ProblemException.invalid("Queue '%s' is not known to the application".formatted(ex.queue()));
         }
         catch (RuntimeException ex) {
-            this.audit.failed(request.change("send", id), ex);
+            String stored = (ex instanceof DelayQueueException known) ? known.messageId().orElse(id) : id;
+            this.audit.failed(request.change("send", stored), ex);
             throw ex;
         }
         Map<Boolean, List<SendResult>> byReplacement = IntStream.range(0, results.size())
@@ -181,9 +183,8 @@ final class SendRoutes {
     private static void due(DelayedMessage.Builder builder, JsonObjectReader fields, Duration maxDelay) {
         Instant dueAt = fields.instant("dueAt");
         if (dueAt != null && fields.value("delayMillis") != null) {
-            throw ProblemException
-                .invalid("Fields '%1$sdelayMillis' and '%1$sdueAt' are both there; use one or none"
-                    .formatted(fields.place()));
+            throw ProblemException.invalid("Fields '%1$sdelayMillis' and '%1$sdueAt' are both there; use one or none"
+                .formatted(fields.place()));
         }
         if (dueAt != null) {
             builder.dueAt(dueAt);

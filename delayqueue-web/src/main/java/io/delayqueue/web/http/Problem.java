@@ -1,5 +1,6 @@
 package io.delayqueue.web.http;
 
+import java.util.LinkedHashMap;
 import java.util.Map;
 
 import org.jspecify.annotations.Nullable;
@@ -21,8 +22,14 @@ public record Problem(Kind kind, String detail, Map<String, JsonNode> more) {
         this(kind, detail, Map.of());
     }
 
+    /** Returns this problem with one more member, unless its value is absent. */
     public Problem with(String name, @Nullable JsonNode value) {
-        return (value == null) ? this : new Problem(this.kind, this.detail, Map.of(name, value));
+        if (value == null) {
+            return this;
+        }
+        Map<String, JsonNode> members = new LinkedHashMap<>(this.more);
+        members.put(name, value);
+        return new Problem(this.kind, this.detail, members);
     }
 
     public JsonNode toJson() {

@@ -42,20 +42,23 @@ final class ProblemTranslator {
         if (failure instanceof BatchSendException batch) {
             return ofBatch(batch);
         }
+        return ofCall(failure).with("effect", effect(failure))
+            .with("id", failure.messageId().map(StringNode::valueOf).orElse(null));
+    }
+
+    private static Problem ofCall(DelayQueueException failure) {
         if (failure instanceof StoreUnavailableException) {
-            return new Problem(Kind.STORE_UNAVAILABLE, "Retrying may help").with("effect", effect(failure));
+            return new Problem(Kind.STORE_UNAVAILABLE, "Retrying may help");
         }
         if (failure instanceof NotReplicatedException) {
-            return new Problem(Kind.NOT_REPLICATED, "The message is stored, but a failover may lose it").with("effect",
-                    effect(failure));
+            return new Problem(Kind.NOT_REPLICATED, "The message is stored, but a failover may lose it");
         }
         if (failure instanceof MessageGroupChangeException) {
-            return new Problem(Kind.ID_IN_USE, String.valueOf(failure.getMessage())).with("effect", effect(failure));
+            return new Problem(Kind.ID_IN_USE, String.valueOf(failure.getMessage()));
         }
         return new Problem(Kind.STORE_REFUSED,
                 "The store refused the request. See the application log for the cause; retrying does not help until "
-                        + "it is fixed.")
-            .with("effect", effect(failure));
+                        + "it is fixed.");
     }
 
     private static StringNode effect(DelayQueueException failure) {

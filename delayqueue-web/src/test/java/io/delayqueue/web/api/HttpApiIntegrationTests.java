@@ -86,6 +86,24 @@ class HttpApiIntegrationTests {
             .endsWith("Retry the others that are not stored");
     }
 
+    /** Otherwise the caller could neither find nor cancel it, and would send it twice. */
+    @Test
+    void aSendThatMayHaveStoredItsMessageReturnsTheGeneratedId() {
+        // This Redis has no replica to wait for.
+        try (ApiServer careful = ApiServer.start(RedisUser.asAsked("spring.data.redis.port=" + redis.port(),
+                "delayqueue.store=redis", "delayqueue.namespace=http-api", "delayqueue.durability.wait-replicas=1",
+                "delayqueue.durability.wait-timeout=1ms"))) {
+            Reply sent = careful.post(QUEUES + "careful/messages", "{\"payload\": 1, \"delayMillis\": 600000}");
+
+            assertThat(sent.problem()).isEqualTo("not-replicated");
+            assertThat(sent.json().path("effect").asString()).isEqualTo("STORED");
+            String id = sent.json().path("id").asString();
+            Reply cancelled = server.call("all", "DELETE", QUEUES + "careful/messages/by-id?id=" + id, null);
+            assertThat(cancelled.json().path("result").asString()).isEqualTo("CANCELLED");
+            assertThat(careful.audited()).contains(new AuditedOperationEvent("all", "send", "careful", id, 1));
+        }
+    }
+
     @Test
     void deliversAMessageToAWaitingConsumer() throws Exception {
         CompletableFuture<Reply> waiting = CompletableFuture
