@@ -44,6 +44,12 @@ import org.springframework.web.servlet.function.ServerResponse;
  */
 public final class DeadLetterRoutes {
 
+    /**
+     * Maximum length of a cursor, which the audit repeats. One has the id of a dead
+     * letter, and its time or queue.
+     */
+    static final int MAX_CURSOR = 512;
+
     private static final int MAX_ID = 256;
 
     private static final Set<String> FILTER = Set.of("idPrefix", "causeContains", "deadLetteredFrom",
@@ -221,6 +227,9 @@ public final class DeadLetterRoutes {
     public static @Nullable String cursor(@Nullable String given) {
         if (given != null) {
             ProblemException.valid(() -> DeadLetterCursor.parse(given));
+            if (given.length() > MAX_CURSOR) {
+                throw ProblemException.invalid("This cursor is not valid: use the nextCursor of a page, or null");
+            }
         }
         return given;
     }

@@ -54,7 +54,7 @@ public final class RestoreRoutes {
         QueueName queue = request.queue();
         JsonObjectReader body = request.body("dryRun", "id", "dueBefore", "includeExpired", "rate", "cursor");
         RestorePlan plan = plan(queue, body);
-        String cursor = body.text("cursor");
+        String cursor = cursor(body);
         JournalOperations ledger = this.journal;
         if (ledger == null || !ledger.covers(queue.value())) {
             throw new ProblemException(new Problem(Kind.NOT_FOUND,
@@ -87,6 +87,15 @@ public final class RestoreRoutes {
             .valid(() -> new RestorePlan(queue.value(), (id != null) ? MessageLimits.requireId(id) : null,
                     (dueBefore != null) ? MessageLimits.requireDueAt(dueBefore) : null, body.flag("includeExpired"),
                     (rate != null) ? rate : 0, body.flag("dryRun")));
+    }
+
+    /** Returns the cursor in a body, of limited length because the audit repeats it. */
+    private static @Nullable String cursor(JsonObjectReader body) {
+        String cursor = body.text("cursor");
+        if (cursor != null && cursor.length() > DeadLetterRoutes.MAX_CURSOR) {
+            throw ProblemException.invalid("Field 'cursor' is not valid: use the nextCursor of the step before");
+        }
+        return cursor;
     }
 
     private static ServerResponse answer(RestoreStep step) {

@@ -10,9 +10,11 @@ import io.delayqueue.QueueName;
 import io.delayqueue.admin.AuditedOperationEvent;
 import io.delayqueue.web.http.AuditPublisher;
 import io.delayqueue.web.http.AuditedOperation;
+import io.delayqueue.web.http.ProblemException;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.BDDMockito.given;
@@ -35,6 +37,17 @@ class DeadLetterRoutesTests {
             assertThat(event.operation()).isEqualTo("purge");
             assertThat(event.count()).isEqualTo(AuditedOperationEvent.UNKNOWN);
         });
+    }
+
+    /** The audit repeats it, and keeps it for long. */
+    @Test
+    void aCursorThatNoPageCanHaveReturnedIsRejected() {
+        String longest = "-999999999999999:" + "c".repeat(256);
+
+        assertThat(DeadLetterRoutes.cursor(longest)).isEqualTo(longest);
+        assertThatExceptionOfType(ProblemException.class)
+            .isThrownBy(() -> DeadLetterRoutes.cursor("1:" + "c".repeat(600)))
+            .withMessage("This cursor is not valid: use the nextCursor of a page, or null");
     }
 
 }

@@ -96,6 +96,8 @@ class RestoreRoutesTests {
     void invalidPlansAreRejectedWithTheRule() {
         assertThat(server.post(PATH, "{\"rate\": -1}").detail()).startsWith("Rate -1 is negative");
         assertThat(server.post(PATH, "{\"cursor\": \"x\"}").detail()).isEqualTo("Cursor is not valid");
+        assertThat(server.post(PATH, "{\"cursor\": \"%s\"}".formatted("x".repeat(600))).detail())
+            .isEqualTo("Field 'cursor' is not valid: use the nextCursor of the step before");
         assertThat(server.post(PATH, "{\"id\": \"\"}").problem()).isEqualTo("invalid");
         assertThat(server.post(PATH, "{\"dueBefore\": \"+999999999-01-01T00:00:00Z\"}").problem()).isEqualTo("invalid");
         assertThat(server.post(PATH, "{\"queue\": \"other\"}").detail()).contains("is not known");
