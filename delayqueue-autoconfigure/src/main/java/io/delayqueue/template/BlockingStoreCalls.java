@@ -27,6 +27,7 @@ import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.MessageGroupChangeException;
 import io.delayqueue.store.StoreFailures;
+import io.delayqueue.store.UnreadableScheduleException;
 
 /**
  * Waits for the store's answers, and converts its failures into exceptions with the stack
@@ -168,6 +169,9 @@ final class BlockingStoreCalls {
         }
         if (cause instanceof MessageGroupChangeException change) {
             return new MessageGroupChangeException(change, StoreFailures.beneath(cause));
+        }
+        if (cause instanceof UnreadableScheduleException) {
+            return new UnreadableScheduleException(message, StoreFailures.beneath(cause));
         }
         if (cause instanceof StoreRefusedException refused) {
             return new StoreRefusedException(message, refused.effect(), StoreFailures.beneath(cause));

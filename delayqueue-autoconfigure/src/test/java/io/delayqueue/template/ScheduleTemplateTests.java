@@ -34,6 +34,7 @@ import io.delayqueue.consume.ConsumeSettings;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.PartitionLayout;
+import io.delayqueue.store.UnreadableScheduleException;
 import io.delayqueue.store.routing.QueueRegistrar;
 import io.delayqueue.store.routing.StoreComponents;
 import io.delayqueue.store.schedule.DeclaredScheduleRegistrar;
@@ -448,7 +449,7 @@ class ScheduleTemplateTests {
     @Test
     void aScheduleThatIsNotReadableIsRefusedUntilItIsPutAgainOrRemoved() {
         Instant due = breakSchedule();
-        assertThatExceptionOfType(StoreRefusedException.class).isThrownBy(() -> this.schedules.trigger("broken"));
+        assertThatExceptionOfType(UnreadableScheduleException.class).isThrownBy(() -> this.schedules.trigger("broken"));
         assertThat(this.schedules.pause("broken")).isEqualTo(ScheduleChangeResult.DONE);
 
         assertThat(this.schedules.put(ScheduleDefinition.fixedRate("broken", HOUR).build()))

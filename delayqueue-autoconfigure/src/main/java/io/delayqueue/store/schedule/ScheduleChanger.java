@@ -22,6 +22,7 @@ import io.delayqueue.SkipReason;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
+import io.delayqueue.store.UnreadableScheduleException;
 import io.delayqueue.store.schedule.ScheduleState.Position;
 import io.delayqueue.store.schedule.StepPlanner.Problems;
 import org.jspecify.annotations.Nullable;
@@ -302,11 +303,11 @@ public final class ScheduleChanger {
         }
     }
 
-    private static StoreRefusedException unreadable(QueueName queue, String name) {
-        return new StoreRefusedException(
+    private static UnreadableScheduleException unreadable(QueueName queue, String name) {
+        return new UnreadableScheduleException(
                 "Schedule '%s' of queue '%s' is not readable, nothing was changed; put it again, or remove it"
                     .formatted(name, queue),
-                Effect.NONE, null);
+                null);
     }
 
     private <T> CompletableFuture<T> change(QueueName queue, String name, @Nullable String node,

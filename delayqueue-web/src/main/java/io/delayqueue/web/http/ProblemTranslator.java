@@ -12,6 +12,7 @@ import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.MessageGroupChangeException;
 import io.delayqueue.store.StoreFailures;
+import io.delayqueue.store.UnreadableScheduleException;
 import io.delayqueue.web.http.Problem.Kind;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
@@ -55,6 +56,9 @@ final class ProblemTranslator {
         }
         if (failure instanceof MessageGroupChangeException) {
             return new Problem(Kind.ID_IN_USE, String.valueOf(failure.getMessage()));
+        }
+        if (failure instanceof UnreadableScheduleException) {
+            return new Problem(Kind.STORE_REFUSED, String.valueOf(failure.getMessage()));
         }
         return new Problem(Kind.STORE_REFUSED,
                 "The store refused the request. See the application log for the cause; retrying does not help until "

@@ -11,6 +11,7 @@ import io.delayqueue.NotReplicatedException;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.MessageGroupChangeException;
 import io.delayqueue.store.StoreFailures;
+import io.delayqueue.store.UnreadableScheduleException;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -47,7 +48,7 @@ final class RequestFailureLog {
     void log(HttpServletRequest request, Throwable failure) {
         Throwable cause = StoreFailures.unwrap(failure);
         if (cause instanceof ProblemException || cause instanceof NotReplicatedException
-                || cause instanceof MessageGroupChangeException) {
+                || cause instanceof MessageGroupChangeException || cause instanceof UnreadableScheduleException) {
             return;
         }
         String route = Json.line(request.getMethod() + " " + request.getRequestURI(), MAX_LINE);

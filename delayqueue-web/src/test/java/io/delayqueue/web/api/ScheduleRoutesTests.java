@@ -2,6 +2,7 @@ package io.delayqueue.web.api;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
 
 import io.delayqueue.DelayQueueOperations;
@@ -78,6 +79,28 @@ class ScheduleRoutesTests {
         assertThat(forgotten.body()).contains("has schedules");
 
         operations.schedules("broken-reports").remove("broken");
+    }
+
+    /** The caller can correct it; nothing is wrong with the store. */
+    @Test
+    void aScheduleThatIsNotReadableIsNotChangedAndTheReasonIsReturned() {
+        ScheduleStore store = ApiServer.shared().bean(StoreComponents.class).schedules().store();
+        store
+            .change(new QueueName("damaged-reports"),
+                    new ScheduleChange("damaged", null, ScheduleState.UNREADABLE, null, null))
+            .join();
+        String one = ApiServer.PATH + "/queues/damaged-reports/schedules/by-name";
+
+        Reply paused = ApiServer.shared().call("operate", "PUT", one + "/pause?name=damaged", "{}");
+        Reply triggered = ApiServer.shared().call("operate", "POST", one + "/trigger?name=damaged", "{}");
+
+        assertThat(List.of(paused, triggered)).allSatisfy((reply) -> {
+            assertThat(reply.problem()).isEqualTo("store-refused");
+            assertThat(reply.json().path("effect").asString()).isEqualTo("NONE");
+            assertThat(reply.detail()).isEqualTo("Schedule 'damaged' of queue 'damaged-reports' is not readable, "
+                    + "nothing was changed; put it again, or remove it");
+        });
+        assertThat(ApiServer.shared().call("operate", "DELETE", one + "?name=damaged", null).status()).isEqualTo(200);
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.NotReplicatedException;
 import io.delayqueue.StoreRefusedException;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.store.UnreadableScheduleException;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -62,6 +63,7 @@ class RequestFailureLogTests {
     void problemsReturnedToTheCallerAreNotLogged(CapturedOutput output) {
         fail("/queues", ProblemException.invalid("use 1 to 100"));
         fail("/queues", new NotReplicatedException("stored", null));
+        fail("/queues", new UnreadableScheduleException("put it again", null));
 
         assertThat(output).isEmpty();
     }
