@@ -83,7 +83,10 @@ public final class RedisServerCheck {
         if (replies.isEmpty()) {
             return false;
         }
-        boolean cluster = ClusterNodes.isCluster(this.template);
+        Boolean cluster = isCluster();
+        if (cluster == null) {
+            return false;
+        }
         if (cluster) {
             probes = masters();
             replies = probe(probes, limit);
@@ -102,6 +105,20 @@ public final class RedisServerCheck {
             warnOfHangs();
         }
         return true;
+    }
+
+    /**
+     * Returns whether there may be several masters; {@code null} if the connection is
+     * lost.
+     */
+    private @Nullable Boolean isCluster() {
+        try {
+            return ClusterNodes.isCluster(this.template);
+        }
+        catch (RuntimeException ex) {
+            logger.debug("Whether Redis is a cluster is not known", ex);
+            return null;
+        }
     }
 
     /** Returns the masters; empty if the client cannot determine them now. */

@@ -11,6 +11,7 @@ import java.util.function.Supplier;
 
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.StoreUnavailableException;
+import io.delayqueue.fixtures.redis.ConnectionFactories;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.UnsuitableRedisException;
 import io.delayqueue.redis.script.RedisScript;
@@ -20,6 +21,7 @@ import io.delayqueue.redis.wakeup.WakeUpMode;
 import io.lettuce.core.RedisException;
 import org.junit.jupiter.api.Test;
 
+import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 import org.springframework.data.redis.core.RedisTemplate;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -87,6 +89,23 @@ class RedisServerCheckTests {
         assertThat(calls).hasValue(2);
     }
 
+    /** Otherwise the start would fail, or the check would not be repeated. */
+    @Test
+    void aServerThatIsLostAfterTheFirstProbeIsCheckedLater() {
+        LettuceConnectionFactory away = ConnectionFactories.started(new LettuceConnectionFactory("127.0.0.1", 1));
+        try {
+            RedisTemplate<String, byte[]> template = new RedisTemplate<>();
+            template.setConnectionFactory(away);
+            template.afterPropertiesSet();
+            AtomicLong time = new AtomicLong(NOW);
+
+            assertThat(check(Duration.ofMinutes(1), () -> reply("", "", time.incrementAndGet()), template)).isFalse();
+        }
+        finally {
+            away.destroy();
+        }
+    }
+
     @Test
     void aServerThatIsAwayIsNotKnown() {
         assertThat(check(CompletableFuture.failedFuture(new StoreUnavailableException("away", Effect.NONE, null))))
@@ -131,6 +150,11 @@ class RedisServerCheckTests {
     }
 
     private static boolean check(Duration limit, Supplier<CompletableFuture<List<Object>>> replies) {
+        return check(limit, replies, new RedisTemplate<>());
+    }
+
+    private static boolean check(Duration limit, Supplier<CompletableFuture<List<Object>>> replies,
+            RedisTemplate<String, byte[]> template) {
         ScriptRunner runner = new ScriptRunner() {
 
             @Override
@@ -144,8 +168,7 @@ class RedisServerCheckTests {
             }
 
         };
-        return new RedisServerCheck(new RedisScriptExecutor(runner, "dq"), new RedisTemplate<>(), WakeUpMode.CHANNEL)
-            .run(limit);
+        return new RedisServerCheck(new RedisScriptExecutor(runner, "dq"), template, WakeUpMode.CHANNEL).run(limit);
     }
 
 }
