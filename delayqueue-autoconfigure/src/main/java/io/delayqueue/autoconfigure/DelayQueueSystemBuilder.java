@@ -16,6 +16,7 @@ import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.routing.PartitionLayouts;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.thread.Threading;
 import org.springframework.context.ApplicationContext;
@@ -97,7 +98,7 @@ public class DelayQueueSystemBuilder {
      */
     public DelayQueueSystemBuilder properties(String prefix) {
         DelayQueueProperties properties = Binder.get(this.context.getEnvironment())
-            .bindOrCreate(prefix, DelayQueueProperties.class);
+            .bindOrCreate(prefix, Bindable.of(DelayQueueProperties.class), new PrefixBindHandler(prefix));
         requireNoJournal(prefix + ".journal.mode", properties.journal().mode());
         properties.queues()
             .forEach((name, queue) -> requireNoJournal("%s.queues[%s].journal-mode".formatted(prefix, name),

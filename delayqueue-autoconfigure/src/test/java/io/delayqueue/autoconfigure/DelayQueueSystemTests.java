@@ -200,6 +200,22 @@ class DelayQueueSystemTests {
                 .hasStackTraceContaining("namespace 'not valid' is not valid"));
     }
 
+    /** Otherwise the advice would be to change a setting of the own queues. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|',
+            textBlock = """
+                    command-timeout=50ms         | command-timeout must be 100ms to 1h, but was 50 ms
+                    dead-letters.retention=-1s   | dead-letters.retention must be zero to 36500 days, but was -1 s
+                    queues.orders.concurrency=0  | queues.orders.concurrency must be 1 to 10000, but was 0
+                    durability.wait-timeout=1h   | durability.wait-timeout must be 1ms to half of billing.queue.command-timeout (5 s), but was 1 h
+                    """)
+    void anInvalidValueIsReportedWithThePropertyOfTheSystem(String setting, String problem) {
+        this.application.withUserConfiguration(OwnProperties.class)
+            .withPropertyValues("billing.queue.durability.wait-replicas=1", "billing.queue." + setting)
+            .run((context) -> assertThat(StartupFailures.of(context.getStartupFailure()).getDescription())
+                .endsWith(": billing.queue." + problem));
+    }
+
     /** Messages may depend on them. */
     @ParameterizedTest
     @CsvSource(delimiter = '|',
