@@ -56,9 +56,6 @@ record PreparedMessage(DelayedMessage message, NewMessage written) {
         if (failure instanceof StoreRefusedException refused && refused.effect() != Effect.NONE) {
             return new StoreRefusedException(message, refused.effect(), id(), StoreFailures.beneath(failure));
         }
-        if (failure instanceof StoreRefusedException refused && refused.effect() != Effect.NONE) {
-            return new StoreRefusedException(message, refused.effect(), StoreFailures.beneath(failure));
-        }
         return (failure instanceof NotReplicatedException)
                 ? new NotReplicatedException(message, id(), StoreFailures.beneath(failure)) : failure;
     }
