@@ -79,20 +79,6 @@ class DelayQueueTemplateTests {
 
     /** P1: the caller of a send with a generated id could not check otherwise. */
     @Test
-    void aRefusedSendThatMayBeStoredNamesItsMessage() {
-        this.store.failOn("schedule", new StoreRefusedException("full", Effect.UNKNOWN, null));
-
-        assertThatExceptionOfType(StoreRefusedException.class)
-            .isThrownBy(() -> this.template.send("orders", "x", SECOND))
-            .withMessageMatching("full. The message is '[\\w-]{16}' of queue 'orders'")
-            .satisfies((ex) -> assertThat(ex.effect()).isEqualTo(Effect.UNKNOWN));
-        assertThat(this.template.sendAsync(DelayedMessage.builder("orders", "x").build())).failsWithin(SECOND)
-            .withThrowableOfType(ExecutionException.class)
-            .withCauseInstanceOf(StoreRefusedException.class)
-            .withMessageMatching("(?s).*The message is '[\\w-]{16}' of queue 'orders'.*");
-    }
-
-    @Test
     void sendRoundsADelayAndADueTimeUpToTheMillisecond() {
         this.template.send("orders", "x", Duration.ofNanos(1));
         this.template.send("orders", "x", Instant.ofEpochMilli(7).plusNanos(1));
