@@ -2,12 +2,10 @@ package io.delayqueue.journal;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
-import java.util.stream.LongStream;
 
 import io.delayqueue.QueueName;
 
@@ -24,6 +22,9 @@ final class EndedTable {
      * old.
      */
     private static final Duration MEMORY = Duration.ofHours(1);
+
+    /** Maximum number of batches that are read at once, of up to 1,000 revisions each. */
+    static final int PAGE = 500;
 
     /** Maximum number of rows that one transaction deletes. */
     private static final int BATCH_LIMIT = 1000;
@@ -44,18 +45,26 @@ final class EndedTable {
         }
     }
 
-    /** Returns the revisions of a queue's messages that have ended lately, sorted. */
-    long[] revisions(QueueName queue) {
-        List<long[]> batches = this.database.inOwnTransaction(() -> this.database.replanned("""
-                SELECT revisions FROM delayqueue_ended
-                WHERE namespace = :namespace AND recorded_at >= (SELECT $now) - :memory AND queue_name = :queue""")
-            .param("memory", MEMORY.toMillis())
+    /**
+     * Returns a page of the batches of a queue's messages that have ended lately, the
+     * last ones first. Both limits are parameters: PostgreSQL would expect few rows for a
+     * time that it computes, and sort all of them for each page.
+     * @param behind the last batch of the page before
+     */
+    List<Batch> page(QueueName queue, Position behind) {
+        return this.database.inOwnTransaction(() -> this.database.replanned("""
+                SELECT recorded_at, batch, revisions FROM delayqueue_ended
+                WHERE namespace = :namespace AND recorded_at >= :since AND recorded_at <= :time
+                  AND (recorded_at < :time OR batch < :batch) AND queue_name = :queue
+                ORDER BY recorded_at DESC, batch DESC LIMIT :limit""")
+            .param("since", this.database.now() - MEMORY.toMillis())
+            .param("time", behind.recordedAt())
+            .param("batch", behind.batch())
             .param("queue", queue.value())
-            .query((row, number) -> RevisionCodec.decode(row.getBytes(1)))
+            .param("limit", PAGE)
+            .query((row, number) -> new Batch(new Position(row.getLong(1), row.getLong(2)),
+                    RevisionCodec.decode(row.getBytes(3))))
             .list());
-        long[] all = batches.stream().flatMapToLong(LongStream::of).toArray();
-        Arrays.sort(all);
-        return all;
     }
 
     /**
@@ -98,6 +107,28 @@ final class EndedTable {
                         keys.toArray(MapSqlParameterSource[]::new)));
         }
         return old.size() == BATCH_LIMIT;
+    }
+
+    /**
+     * Points behind a batch, for which later ones come first.
+     *
+     * @param recordedAt when it was recorded, in milliseconds of the database's clock
+     * @param batch its key
+     */
+    record Position(long recordedAt, long batch) {
+
+        /** Points before the last batch. */
+        static final Position BEGIN = new Position(Long.MAX_VALUE, Long.MAX_VALUE);
+
+    }
+
+    /**
+     * Holds the revisions of one row.
+     *
+     * @param position points behind it
+     * @param revisions those of messages that have ended
+     */
+    record Batch(Position position, long[] revisions) {
     }
 
 }

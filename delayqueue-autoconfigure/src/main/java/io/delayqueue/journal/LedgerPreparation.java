@@ -2,7 +2,6 @@ package io.delayqueue.journal;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
@@ -56,7 +55,7 @@ final class LedgerPreparation {
     private String cursor = RevisionPage.START;
 
     /** The revisions of messages that have ended; read once the store holds a message. */
-    private long @Nullable [] ended;
+    private final EndedRevisions ended;
 
     private long removed;
 
@@ -66,9 +65,19 @@ final class LedgerPreparation {
 
     LedgerPreparation(QueueName queue, JournalTable table, OfferSender offers, LedgerLookup store, RestorePauses pauses,
             JournalStatus status, Executor thread) {
+        this(queue, table, offers, store, pauses, status, thread, EndedRevisions.LIMIT);
+    }
+
+    /**
+     * Creates a preparation.
+     * @param endsLimit the number of ended messages that are in memory at once
+     */
+    LedgerPreparation(QueueName queue, JournalTable table, OfferSender offers, LedgerLookup store, RestorePauses pauses,
+            JournalStatus status, Executor thread, int endsLimit) {
         this.queue = queue;
         this.table = table;
         this.endings = new EndedTable(table.database());
+        this.ended = new EndedRevisions(this.endings, queue, endsLimit);
         this.cancelRows = new CancelRows(table);
         this.offers = offers;
         this.store = store;
@@ -104,9 +113,18 @@ final class LedgerPreparation {
         return this.pauses.begin(this.queue);
     }
 
+    /** Scans all partitions, once for each part of the ends. */
     private CompletableFuture<Void> scan(List<Partition> all) {
         this.partitions.addAll(all);
-        return StepLoop.run(this.thread, this::scanPage);
+        return StepLoop.run(this.thread, this::scanPage)
+            .thenComposeAsync((scanned) -> scanForNextPart(all), this.thread);
+    }
+
+    private CompletableFuture<Void> scanForNextPart(List<Partition> all) {
+        if (this.ended.next()) {
+            return scan(all);
+        }
+        return CompletableFuture.completedFuture(null);
     }
 
     private @Nullable CompletableFuture<?> scanPage() {
@@ -115,15 +133,28 @@ final class LedgerPreparation {
                 : this.store.page(partition, this.cursor).thenComposeAsync(this::endAgain, this.thread);
     }
 
-    /** Removes the messages of a page that have ended. */
+    /**
+     * Removes the messages of a page that have ended, after a part of the ends is read.
+     */
     private CompletableFuture<Void> endAgain(RevisionPage page) {
-        requireRestored();
-        long[] known = this.ended;
-        if (known == null && !page.revisions().isEmpty()) {
-            known = this.endings.revisions(this.queue);
-            this.ended = known;
+        if (page.revisions().isEmpty() || this.ended.isComplete()) {
+            return removeEnded(page);
         }
-        Map<String, Long> over = endedOf(page, (known != null) ? known : new long[0]);
+        return StepLoop.run(this.thread, this::readEnded).thenComposeAsync((read) -> removeEnded(page), this.thread);
+    }
+
+    private @Nullable CompletableFuture<?> readEnded() {
+        requireRestored();
+        if (this.ended.isComplete()) {
+            return null;
+        }
+        this.ended.readPage();
+        return CompletableFuture.completedFuture(null);
+    }
+
+    private CompletableFuture<Void> removeEnded(RevisionPage page) {
+        requireRestored();
+        Map<String, Long> over = endedOf(page);
         // A database that has lost its last transactions may have assigned a revision
         // twice.
         over.keySet().removeAll(this.endings.idsWithRows(over));
@@ -141,14 +172,14 @@ final class LedgerPreparation {
      * Returns the messages of a page that have ended, by ids. If the successor of a
      * message has ended, the message has too, or it must not be retried.
      */
-    private static Map<String, Long> endedOf(RevisionPage page, long[] ended) {
+    private Map<String, Long> endedOf(RevisionPage page) {
         Map<String, Long> over = new HashMap<>();
         page.revisions().forEach((id, revision) -> {
             long successor = page.successors().getOrDefault(id, 0L);
-            if (Arrays.binarySearch(ended, successor) >= 0) {
+            if (this.ended.contains(successor)) {
                 over.put(id, successor);
             }
-            else if (Arrays.binarySearch(ended, revision) >= 0) {
+            else if (this.ended.contains(revision)) {
                 over.put(id, revision);
             }
         });

@@ -1,11 +1,13 @@
 package io.delayqueue.journal;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.stream.LongStream;
 
 import javax.sql.DataSource;
 
@@ -150,22 +152,31 @@ class LedgerPreparationTests {
         });
     }
 
+    /** Returns the revisions of messages that have ended lately. */
+    private long[] remembered() {
+        return this.ended.page(QUEUE, EndedTable.Position.BEGIN)
+            .stream()
+            .flatMapToLong((batch) -> LongStream.of(batch.revisions()))
+            .sorted()
+            .toArray();
+    }
+
     private void deleteRows() {
         jdbc().sql("DELETE FROM delayqueue_journal").update();
     }
 
     private void prepare() {
-        prepare(this.database, Duration.ofMinutes(1));
+        prepare(this.database, Duration.ofMinutes(1), EndedRevisions.LIMIT);
     }
 
-    private void prepare(JournalDatabase database, Duration span) {
+    private void prepare(JournalDatabase database, Duration span, int endsLimit) {
         JournalStatus status = new JournalStatus();
         status.pairs().stop();
         JournalTable table = new JournalTable(database, Duration.ofSeconds(20));
         OfferSender offers = new OfferSender(this.components, (name) -> JournalMode.LEDGER, span);
         RestorePauses pauses = new RestorePauses(this.components.partitions(), Duration.ZERO, this.thread);
         new LedgerPreparation(QUEUE, table, offers, new LedgerLookup(this.components, offers), pauses, status,
-                this.thread)
+                this.thread, endsLimit)
             .run()
             .join();
     }
@@ -179,6 +190,54 @@ class LedgerPreparationTests {
         prepare();
 
         assertThat(this.queue.find(QUEUE.value(), ID)).isEmpty();
+    }
+
+    /**
+     * P6: the ends of an hour may be millions, of which a part is in memory at a time.
+     * The end of the message is in the last part.
+     */
+    @EachDatabase
+    void aMessageThatHasEndedBeforeManyOthersIsRemoved(ShopDatabase database) {
+        start(database);
+        end(revisions());
+        LongStream.rangeClosed(2_000_000, 2_000_004).forEach((revision) -> end(List.of(revision)));
+        deleteRows();
+
+        prepare(this.database, Duration.ofMinutes(1), 2);
+
+        assertThat(this.queue.find(QUEUE.value(), ID)).isEmpty();
+    }
+
+    /** Nodes that record ends at the same time may give them the same time. */
+    @EachDatabase
+    void noEndIsMissingBetweenTwoPartsOrPages(ShopDatabase database) {
+        start(database);
+        int rows = 2 * EndedTable.PAGE + 1;
+        int limit = EndedTable.PAGE + 200;
+        this.database.inOwnTransaction(() -> {
+            LongStream.rangeClosed(1, rows).forEach((revision) -> this.ended.add(QUEUE, List.of(revision)));
+            this.ended.add(new QueueName("another"), List.of(rows + 1L));
+            return rows;
+        });
+        jdbc().sql("UPDATE delayqueue_ended SET recorded_at = ?").param(this.database.now()).update();
+
+        EndedRevisions revisions = new EndedRevisions(this.ended, QUEUE, limit);
+        List<Integer> sizes = new ArrayList<>();
+        List<Long> found = new ArrayList<>();
+        do {
+            while (!revisions.isComplete()) {
+                revisions.readPage();
+            }
+            sizes.add(revisions.size());
+            LongStream.rangeClosed(1, rows + 1).filter(revisions::contains).forEach(found::add);
+        }
+        while (revisions.next());
+
+        assertThat(sizes).containsExactly(limit, rows - limit);
+        LongStream last = LongStream.rangeClosed(rows - limit + 1, rows);
+        LongStream others = LongStream.rangeClosed(1, rows - limit);
+        assertThat(found).as("the last ones first")
+            .containsExactlyElementsOf(LongStream.concat(last, others).boxed().toList());
     }
 
     /** A database that has lost its last transactions may assign a revision again. */
@@ -257,7 +316,8 @@ class LedgerPreparationTests {
         gate.delay("operation = 'C' AND queue_name", SHORT.plusSeconds(1));
         DataSource slow = (DataSource) gate.postProcessAfterInitialization(this.database.dataSource(), "dataSource");
 
-        assertThatCode(() -> prepare(new JournalDatabase(slow, "dq"), SHORT)).doesNotThrowAnyException();
+        assertThatCode(() -> prepare(new JournalDatabase(slow, "dq"), SHORT, EndedRevisions.LIMIT))
+            .doesNotThrowAnyException();
     }
 
     /** A listener of an event runs on this thread, and may interrupt it. */
@@ -307,13 +367,13 @@ class LedgerPreparationTests {
         end(List.of(101L));
         jdbc().sql("UPDATE delayqueue_ended SET recorded_at = recorded_at - 3590000").update();
         end(List.of(102L));
-        assertThat(this.ended.revisions(QUEUE)).containsExactly(101, 102);
+        assertThat(remembered()).containsExactly(101, 102);
         assertThat(this.ended.deleteOld()).isFalse();
-        assertThat(this.ended.revisions(QUEUE)).containsExactly(101, 102);
+        assertThat(remembered()).containsExactly(101, 102);
 
         jdbc().sql("UPDATE delayqueue_ended SET recorded_at = recorded_at - 20000").update();
 
-        assertThat(this.ended.revisions(QUEUE)).containsExactly(102);
+        assertThat(remembered()).containsExactly(102);
         assertThat(this.ended.deleteOld()).isFalse();
         assertThat(jdbc().sql("SELECT COUNT(*) FROM delayqueue_ended").query(Long.class).single()).isOne();
     }

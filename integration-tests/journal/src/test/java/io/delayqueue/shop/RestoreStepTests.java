@@ -97,7 +97,7 @@ class RestoreStepTests {
         }
 
         private void observe(String statement) {
-            if (statement.contains("SELECT revisions FROM delayqueue_ended")) {
+            if (statement.contains("revisions FROM delayqueue_ended")) {
                 this.callsAtBegin = ShopApplication.calls(this.redis, BUSY);
             }
             else if (this.callsAtBegin != 0 && this.callsAtEnd == 0 && statement.contains(StatementGate.RESTORE)) {
