@@ -111,7 +111,7 @@ final class JournalRestorer implements JournalOperations {
         ExecutorService reader = Executors
             .newSingleThreadExecutor(new CustomizableThreadFactory("delayqueue-restore-"));
         try {
-            PageReader pages = new PageReader(selection);
+            PageReader pages = new PageReader(selection, KEYS);
             RestoreReport report = RestoreReport.NONE;
             RestorePage page = answered(() -> pages.read(start(plan), limit(plan)));
             while (true) {
@@ -143,10 +143,11 @@ final class JournalRestorer implements JournalOperations {
     public RestoreStep restore(RestorePlan plan, @Nullable String cursor) {
         awaitComparison(plan);
         RestoreCursor start = (cursor != null) ? RestoreCursor.parse(cursor) : answered(() -> start(plan));
-        RestorePage page = answered(() -> read(RestoreSelection.of(plan), start, limit(plan)));
+        PageReader pages = new PageReader(RestoreSelection.of(plan), limit(plan));
+        RestorePage page = answered(() -> pages.read(start, limit(plan)));
         for (RestoreCursor next = page.next(); page.size() == 0 && next != null; next = page.next()) {
             RestoreCursor part = next;
-            page = answered(() -> read(RestoreSelection.of(plan), part, limit(plan)));
+            page = answered(() -> pages.read(part, limit(plan)));
         }
         return new RestoreStep(offer(plan, page), RestoreCursor.text(page.next()));
     }
@@ -207,19 +208,7 @@ final class JournalRestorer implements JournalOperations {
 
     /** Returns a reader of the pages of a restore. */
     PageReader reader(RestoreSelection selection) {
-        return new PageReader(selection);
-    }
-
-    private RestorePage read(RestoreSelection selection, RestoreCursor cursor, int limit) {
-        long begin = System.nanoTime();
-        return switch (cursor.part()) {
-            case SOON -> {
-                List<DueRevision> keys = this.table.dueSoon(selection, cursor, limit);
-                yield soon(keys, keys.size() < limit, cursor);
-            }
-            case LATER -> later(selection, cursor, limit, begin);
-            case DEAD_LETTERS -> deadLetters(selection, cursor, begin);
-        };
+        return new PageReader(selection, KEYS);
     }
 
     /**
@@ -360,12 +349,17 @@ final class JournalRestorer implements JournalOperations {
     }
 
     /**
-     * Reads the pages of one restore. The keys of messages that are due soon are read at
-     * once, as the database sorts them.
+     * Reads the pages of one restore. The keys of messages that are due soon are searched
+     * for many pages at once, as no index has the due times.
      */
     final class PageReader {
 
         private final RestoreSelection selection;
+
+        private final int keysLimit;
+
+        /** The search for further keys; {@code null} if it has ended. */
+        private @Nullable DueSoonKeys search;
 
         private List<DueRevision> keys = List.of();
 
@@ -373,26 +367,54 @@ final class JournalRestorer implements JournalOperations {
 
         private boolean last;
 
-        PageReader(RestoreSelection selection) {
+        /**
+         * Creates a reader.
+         * @param keysLimit the maximum number of keys of a search
+         */
+        PageReader(RestoreSelection selection, int keysLimit) {
             this.selection = selection;
+            this.keysLimit = keysLimit;
         }
 
         RestorePage read(RestoreCursor cursor) {
             return read(cursor, PAGE);
         }
 
+        /**
+         * Reads a page, which is empty while a search has not ended.
+         * @param cursor the begin of a restore, or of the step that follows the last page
+         */
         RestorePage read(RestoreCursor cursor, int limit) {
-            if (cursor.part() != RestoreCursor.Part.SOON) {
-                return JournalRestorer.this.read(this.selection, cursor, limit);
+            long begin = System.nanoTime();
+            return switch (cursor.part()) {
+                case SOON -> (this.position < this.keys.size() || hasSearched(cursor)) ? soon(cursor, limit)
+                        : new RestorePage(List.of(), null, List.of(), begin, cursor);
+                case LATER -> later(this.selection, cursor, limit, begin);
+                case DEAD_LETTERS -> deadLetters(this.selection, cursor, begin);
+            };
+        }
+
+        /** Makes a step of a search, and returns whether it was the last one. */
+        private boolean hasSearched(RestoreCursor cursor) {
+            DueSoonKeys present = this.search;
+            if (present == null) {
+                present = new DueSoonKeys(JournalRestorer.this.table, this.selection, cursor, this.keysLimit);
+                this.search = present;
             }
-            if (this.position == this.keys.size()) {
-                this.keys = JournalRestorer.this.table.dueSoon(this.selection, cursor, KEYS);
-                this.position = 0;
-                this.last = this.keys.size() < KEYS;
+            if (present.step()) {
+                return false;
             }
+            this.keys = present.keys();
+            this.position = 0;
+            this.last = this.keys.size() < this.keysLimit;
+            this.search = null;
+            return true;
+        }
+
+        private RestorePage soon(RestoreCursor cursor, int limit) {
             int end = Math.min(this.position + limit, this.keys.size());
-            RestorePage page = soon(this.keys.subList(this.position, end), this.last && end == this.keys.size(),
-                    cursor);
+            RestorePage page = JournalRestorer.this.soon(this.keys.subList(this.position, end),
+                    this.last && end == this.keys.size(), cursor);
             RestoreCursor next = page.next();
             while (this.position < end && (next == null || isBehind(this.keys.get(this.position), next))) {
                 this.position++;

@@ -46,9 +46,6 @@ final class JournalTable {
     /** The longest claim of a node. */
     static final Duration MAX_CLAIM = Duration.ofMinutes(1);
 
-    /** The next check of any overdue message is sooner. */
-    private static final Duration SOON_CHECKS = LedgerSweep.MAX_INTERVAL.plusHours(1);
-
     /** No node claims a row for so long. */
     private static final Duration DISTANT_CLAIM = MAX_CLAIM.multipliedBy(10);
 
@@ -247,30 +244,6 @@ final class JournalTable {
                     .param("revision", after.revision())
                     .param("dueAfter", dueAfter)
                     .param("limit", limit));
-    }
-
-    /**
-     * Returns the keys of accepted sends that are due until the horizon of a restore, in
-     * the order of their due times. Reads those whose next checks are soon, as those of
-     * overdue messages are.
-     * @param after the last row of the page before
-     */
-    List<DueRevision> dueSoon(RestoreSelection selection, RestoreCursor after, int limit) {
-        return inOwnTransaction(() -> this.database
-            .replanned("""
-                    SELECT due_millis, revision FROM delayqueue_journal
-                    WHERE namespace = :namespace AND accepted = TRUE AND claimed_until < (SELECT $now) + :checks
-                      AND operation = 'S' AND due_millis <= :horizon
-                      AND (due_millis > :position OR due_millis = :position AND revision > :revision)"""
-                    + selection.condition() + " ORDER BY due_millis, revision LIMIT :limit")
-            .params(selection.parameters())
-            .param("checks", SOON_CHECKS.toMillis())
-            .param("horizon", after.horizon())
-            .param("position", after.position())
-            .param("revision", after.revision())
-            .param("limit", limit)
-            .query((row, number) -> new DueRevision(row.getLong(1), row.getLong(2)))
-            .list());
     }
 
     /**

@@ -111,6 +111,7 @@ class JournalPlanTests {
         List<DueRevision> cancels = new ArrayList<>();
         assertReads("the cancels of a restore", rows + 5000, () -> cancels.addAll(cancels()));
         assertReads("the rows of these cancels", 1200, () -> new CancelRows(this.table).effective(cancels));
+        assertReads("a step of the search for messages that are due soon", rows + 5000, this::searchDueSoon);
         assertReads("dueForCheck", rows + 1000, () -> this.table.dueForCheck(100));
         assertReads("claimAbandoned", rows + 1000, () -> assertThat(claimAbandoned()).hasSize(100));
         this.jdbc.sql("UPDATE delayqueue_journal SET claimed_until = 0").update();
@@ -158,7 +159,7 @@ class JournalPlanTests {
         assertReads("dueForCheck", rows + 1000, () -> this.table.dueForCheck(100));
         assertReads("claimAbandoned", 4000, this::claimAbandoned);
         assertReads("a page of a restore", rows + 5000, () -> page(ALL));
-        assertReads("dueSoon", rows + 1000, () -> this.table.dueSoon(ALL, RestoreCursor.start(1), 100));
+        assertReads("a step of the search for messages that are due soon", rows + 1000, this::searchDueSoon);
         assertReads("release", 400, () -> this.table.release(revisions, DELAY));
         assertReads("accept", 400, () -> this.table.accept(accepted));
         assertReads("the end of messages", 1000, () -> ledger.record(Partition.first(QUEUE), ended));
@@ -229,6 +230,10 @@ class JournalPlanTests {
 
     private List<Long> claimAbandoned() {
         return new AbandonedRequests(this.table, new RequestsBehind(100), (queue) -> false).claim(DELAY);
+    }
+
+    private void searchDueSoon() {
+        new DueSoonKeys(this.table, ALL, RestoreCursor.start(1), 100).step();
     }
 
     private List<DueRevision> cancels() {

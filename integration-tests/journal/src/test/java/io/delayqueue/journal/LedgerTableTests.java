@@ -196,6 +196,34 @@ class LedgerTableTests {
         assertThat(third).isEqualTo(new CancelRows.Page(List.of(), null));
     }
 
+    /**
+     * The messages that are due first may be the last ones in the order of the index. A
+     * row whose next check is distant is not of an overdue message.
+     */
+    @Test
+    void aSearchForMessagesThatAreDueSoonReadsAPageOfRowsAtOnce() {
+        DataSource dataSource = created(ShopDatabase.H2, "h2");
+        JdbcClient jdbc = JdbcClient.create(dataSource);
+        jdbc.sql("INSERT INTO delayqueue_journal (namespace, queue_name, message_id, operation, due_millis, "
+                + "due_relative, recorded_at, accepted, checks, claimed_by, claimed_until) "
+                + "SELECT 'dq', 'orders', X, CASE WHEN X = 10001 THEN 'C' ELSE 'S' END, 20000 - X, FALSE, 0, TRUE, 0, "
+                + "'-', CASE WHEN X = 10004 THEN 4000000000000 ELSE X END FROM SYSTEM_RANGE(1, 10004)")
+            .update();
+        JournalTable table = new JournalTable(new JournalDatabase(dataSource, "dq"), Duration.ofSeconds(10));
+        RestoreSelection all = new RestoreSelection(List.of(), null, null);
+        RestoreCursor start = RestoreCursor.start(19_999);
+
+        DueSoonKeys first = new DueSoonKeys(table, all, start, 3);
+        assertThat(List.of(first.step(), first.step())).containsExactly(true, false);
+        DueSoonKeys second = new DueSoonKeys(table, all, start.behind(10_000, 10_000), 3);
+        assertThat(List.of(second.step(), second.step())).containsExactly(true, false);
+
+        assertThat(first.keys()).containsExactly(new DueRevision(9997, 10_003), new DueRevision(9998, 10_002),
+                new DueRevision(10_000, 10_000));
+        assertThat(second.keys()).containsExactly(new DueRevision(10_001, 9999), new DueRevision(10_002, 9998),
+                new DueRevision(10_003, 9997));
+    }
+
     private static RestoreCursor behind(RestoreCursor cursor, CancelRows.Page page) {
         return cursor.behind(page.last().due(), page.last().revision());
     }

@@ -11,6 +11,7 @@ import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import io.delayqueue.journal.RestorePlan;
 import io.delayqueue.journal.RestoreReport;
+import io.delayqueue.journal.RestoreStep;
 import io.delayqueue.shop.EachDatabase;
 import io.delayqueue.shop.ShopApplication;
 import io.delayqueue.shop.ShopDatabase;
@@ -109,6 +110,34 @@ class RestorePlanTests {
 
         assertThat(this.shop.journal().restore(PLAN.rate(1))).isEqualTo(new RestoreReport(1, 0, 0, 0));
         assertThat(isThere("readable")).isTrue();
+    }
+
+    /** P1: the rows that are read for messages due soon are read page by page. */
+    @EachDatabase
+    void aMessageThatIsDueSoonIsFoundBehindManyRows(ShopDatabase database) {
+        this.shop = ShopApplication.start(redis, database.url());
+        lost(message("soon", Duration.ofMinutes(1)).build());
+        insertCancels();
+
+        assertThat(this.shop.journal().restore(PLAN)).isEqualTo(new RestoreReport(1, 0, 0, 0));
+        ShopApplication.lose(redis, QUEUE, "soon");
+        RestoreStep step = this.shop.journal().restore(PLAN, null);
+
+        assertThat(step.report()).isEqualTo(new RestoreReport(1, 0, 0, 0));
+        assertThat(isThere("soon")).isTrue();
+    }
+
+    /** Inserts 16,384 rows that a search reads before those of messages. */
+    private void insertCancels() {
+        String insert = "INSERT INTO delayqueue_journal (namespace, queue_name, message_id, operation, due_relative, "
+                + "recorded_at, accepted, checks, claimed_by, claimed_until) ";
+        this.shop.jdbc().sql(insert + "VALUES ('dq', 'waiting', 'cancelled', 'C', FALSE, 0, TRUE, 0, '-', 1)").update();
+        for (int i = 0; i < 14; i++) {
+            this.shop.jdbc()
+                .sql(insert + "SELECT namespace, queue_name, message_id, operation, due_relative, recorded_at, "
+                        + "accepted, checks, claimed_by, claimed_until FROM delayqueue_journal WHERE operation = 'C'")
+                .update();
+        }
     }
 
     /** P1: messages that Redis refuses are counted, and restored by the next attempt. */
