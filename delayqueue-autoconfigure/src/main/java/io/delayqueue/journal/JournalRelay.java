@@ -42,8 +42,11 @@ final class JournalRelay implements SmartLifecycle {
     /** How often rows that other nodes left behind are searched. */
     private static final Duration INTERVAL = Duration.ofSeconds(1);
 
-    /** How often rows are read again that are behind others. */
+    /** How soon rows are read again that are behind others, at first. */
     private static final Duration BEHIND_INTERVAL = Duration.ofMillis(20);
+
+    /** How often they are read if no request has been applied for a while. */
+    private static final Duration MAX_BEHIND_INTERVAL = Duration.ofSeconds(1);
 
     /**
      * Requests that wait to be applied, about 130 bytes each. Others are found by the
@@ -83,6 +86,12 @@ final class JournalRelay implements SmartLifecycle {
     private final RequestsBehind behind = new RequestsBehind(MAX_BEHIND);
 
     private final AbandonedRequests abandoned;
+
+    /**
+     * How long rows rest that are behind others, in nanoseconds: twice as long after each
+     * time at which they are read in vain.
+     */
+    private long behindInterval;
 
     private @Nullable Thread thread;
 
@@ -192,7 +201,7 @@ final class JournalRelay implements SmartLifecycle {
                 await(next - System.nanoTime());
                 // While requests fail, only a search of which some were applied is
                 // followed by another one at once.
-                boolean again = this.requests.record(!this.behind.isEmpty()) > 0 && more;
+                boolean again = record() && more;
                 boolean left = relay();
                 if (left || again || next - System.nanoTime() <= 0) {
                     next = System.nanoTime() + INTERVAL.toNanos();
@@ -234,11 +243,20 @@ final class JournalRelay implements SmartLifecycle {
     private void await(long nanos) throws InterruptedException {
         long limit = Math.min(nanos, this.requests.untilRecord());
         if (!this.behind.isEmpty()) {
-            limit = Math.min(limit, BEHIND_INTERVAL.toNanos());
+            limit = Math.min(limit, Math.max(BEHIND_INTERVAL.toNanos(), this.behindInterval));
         }
         if (this.events.tryAcquire(Math.max(0, limit), TimeUnit.NANOSECONDS)) {
             this.events.drainPermits();
         }
+    }
+
+    /** Records answers, and returns whether the store has applied requests. */
+    private boolean record() {
+        boolean applied = this.requests.record(!this.behind.isEmpty()) > 0;
+        if (applied) {
+            this.behindInterval = 0;
+        }
+        return applied;
     }
 
     /**
@@ -247,6 +265,8 @@ final class JournalRelay implements SmartLifecycle {
      */
     private boolean relay() throws InterruptedException {
         List<Submission> batch = this.behind.poll(latestInsert(System.nanoTime()));
+        long longer = Math.max(BEHIND_INTERVAL.toNanos(), 2 * this.behindInterval);
+        this.behindInterval = batch.isEmpty() ? 0 : Math.min(longer, MAX_BEHIND_INTERVAL.toNanos());
         this.submissions.drainTo(batch, JournalTable.BATCH_LIMIT - batch.size());
         if (batch.isEmpty()) {
             return false;
