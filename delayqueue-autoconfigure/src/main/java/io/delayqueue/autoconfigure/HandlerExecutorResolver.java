@@ -34,7 +34,7 @@ final class HandlerExecutorResolver {
      */
     static HandlerExecution among(BeanFactory beans, String prefix, @Nullable String executor,
             ObjectProvider<TaskDecorator> decorators) {
-        return new HandlerExecution((executor != null) ? named(executor, prefix + PROPERTY, beans) : null,
+        return new HandlerExecution((executor != null) ? named(executor, prefix, beans) : null,
                 composed(decorators.orderedStream().toList()));
     }
 
@@ -46,7 +46,8 @@ final class HandlerExecutorResolver {
         };
     }
 
-    private static Executor named(String name, String property, BeanFactory beans) {
+    private static Executor named(String name, String prefix, BeanFactory beans) {
+        String property = prefix + PROPERTY;
         if (!beans.containsBean(name) || !beans.isTypeMatch(name, Executor.class)) {
             throw new InvalidConfigurationPropertyValueException(property, name,
                     "There is no Executor bean of that name.");
@@ -58,8 +59,9 @@ final class HandlerExecutorResolver {
         }
         if (executor instanceof SimpleAsyncTaskExecutor throttled && throttled.isThrottleActive()) {
             throw new InvalidConfigurationPropertyValueException(property, name,
-                    "It has a concurrency limit, for which callers wait, and these include the thread of the connection "
-                            + "to Redis. Remove the limit, and set delayqueue.listener.concurrency instead.");
+                    ("It has a concurrency limit, for which callers wait, and these include the thread of the "
+                            + "connection to Redis. Remove the limit, and set %s.listener.concurrency instead.")
+                        .formatted(prefix));
         }
         return executor;
     }
