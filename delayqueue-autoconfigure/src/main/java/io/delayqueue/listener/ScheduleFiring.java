@@ -3,7 +3,6 @@ package io.delayqueue.listener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -126,7 +125,8 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
     public void put(QueueName queue) {
         QueueFiring present = addIfAbsent(queue);
         if (present != null && (!this.wakeUps.announcesPrimaryPollers() || !present.isFiringNode())) {
-            this.timer.after(Duration.ZERO, present::run); // No signal comes, or it leaves time to another node.
+            this.timer.after(Duration.ZERO, present::run); // No signal comes, or it
+                                                           // leaves time to another node.
         }
     }
 
@@ -236,9 +236,11 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
             this.queue = queue;
             this.use = new ScheduleUse(ScheduleFiring.this.schedules, queue, ScheduleFiring.this.timer.nanoTime());
             this.steps = new StepPreparer(ScheduleFiring.this.schedules, queue, ScheduleFiring.this.timer);
-            this.declarations = new DeclarationLoop(new DeclaredScheduleRegistrar(ScheduleFiring.this.schedules, queue,
-                    ScheduleFiring.this.events, this::compute), queue, ScheduleFiring.this.timer,
-                    ScheduleFiring.this.storeTasks, () -> ScheduleFiring.this.listened.contains(queue));
+            this.declarations = new DeclarationLoop(
+                    new DeclaredScheduleRegistrar(ScheduleFiring.this.schedules, queue, ScheduleFiring.this.events,
+                            this::compute),
+                    queue, ScheduleFiring.this.timer, ScheduleFiring.this.storeTasks,
+                    () -> ScheduleFiring.this.listened.contains(queue));
         }
 
         /** Computes times, not on a thread of the store's connection. */
