@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.listener.handler.MessageHandler;
 import io.delayqueue.listener.poll.DeliveryProcessor.Admitted;
 import io.delayqueue.store.ClaimedMessage;
@@ -156,8 +157,17 @@ final class HandlerAdmission {
             return recorded;
         }
         catch (RuntimeException ex) {
-            logger.warn("Cannot start the handler of message '{}' of queue '{}'; it is handled when its lease runs "
-                    + "out: {}", lease.id(), lease.queue(), StoreFailures.unwrap(ex).toString());
+            Throwable cause = StoreFailures.unwrap(ex);
+            boolean unanswered = cause instanceof StoreUnavailableException;
+            logger.warn(
+                    "Cannot start the handler of message '{}' of queue '{}'; it is handled when {}its lease runs "
+                            + "out: {}",
+                    lease.id(), lease.queue(), unanswered ? "it is released, or " : "", cause.toString());
+            if (unanswered) {
+                // The start may be recorded, and the end of this lease would count as a
+                // lapse. After a refusal, each claim would be followed by another one.
+                this.settler.releaseUnstarted(inFlight);
+            }
             return false;
         }
     }

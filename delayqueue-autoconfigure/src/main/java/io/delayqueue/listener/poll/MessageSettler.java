@@ -99,9 +99,18 @@ final class MessageSettler {
 
     /** Releases a lease that has run out here, in case it has not in the store. */
     void releaseLate(InFlightMessage inFlight) {
-        Lease lease = inFlight.lease();
         logger.debug("Message '{}' of queue '{}' waited longer than its lease for its handler and is released",
-                lease.id(), lease.queue());
+                inFlight.lease().id(), inFlight.lease().queue());
+        releaseUnstarted(inFlight);
+    }
+
+    /**
+     * Releases a message whose handler does not start, without waiting for the answer. If
+     * that fails, the message is handled when its lease runs out.
+     */
+    void releaseUnstarted(InFlightMessage inFlight) {
+        Lease lease = inFlight.lease();
+        inFlight.settling(true);
         inFlight.stopRenewing();
         StoreFutures
             .send(() -> this.context.store().release(lease.partition(), List.of(inFlight.message().unstartedLease())));

@@ -13,6 +13,7 @@ import java.util.concurrent.CompletionException;
 import ch.qos.logback.classic.Level;
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.PayloadConversionException;
+import io.delayqueue.StoreRefusedException;
 import io.delayqueue.fixtures.LogCapture;
 import io.delayqueue.fixtures.ManualNanoClock;
 import io.delayqueue.fixtures.store.ListenerFakeStore;
@@ -354,6 +355,34 @@ class DeliveryProcessorTests {
 
         assertThat(this.bed.handled).isEmpty();
         assertThat(this.log.lines(Level.WARN)).hasSize(1).first().asString().contains("Cannot start the handler");
+    }
+
+    /** P9: the start may be recorded, so the end of the lease would count as a lapse. */
+    @Test
+    void releasesARedeliveredMessageWhoseStartIsNotAnswered() {
+        this.message.redelivered = true;
+        this.bed.store.fail("start");
+        PollLoop loop = this.bed.loop();
+        this.bed.handleOnce(loop);
+        this.bed.store.recover();
+        this.bed.runHandlers();
+        this.bed.settle(loop);
+
+        assertThat(this.bed.store.calls).containsSubsequence("start m", "release [m] as before", "start m",
+                "acknowledge [m]");
+        assertThat(this.bed.handled).containsExactly("m");
+    }
+
+    /** Released, it would be claimed and refused again and again. */
+    @Test
+    void leavesARedeliveredMessageWhoseStartIsRefusedToItsLease() {
+        this.message.redelivered = true;
+        this.bed.store.failure = new StoreRefusedException("NOPERM", null);
+        this.bed.store.fail("start");
+        handle();
+
+        assertThat(this.bed.store.count("start")).isOne();
+        assertThat(this.bed.store.count("release")).isZero();
     }
 
     @Test
