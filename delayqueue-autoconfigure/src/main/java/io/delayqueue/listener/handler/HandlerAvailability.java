@@ -14,7 +14,8 @@ import org.slf4j.LoggerFactory;
  * probes; the first confirmed probe ends the outage. The begin of an outage is logged, at
  * most once a minute, and its end.
  * <p>
- * Thread-safe; each method holds the lock briefly.
+ * Thread-safe; each method holds the lock briefly, and logs without it: loops check on
+ * the thread of the client, which a log that blocks must not stall.
  */
 public final class HandlerAvailability {
 
@@ -117,18 +118,21 @@ public final class HandlerAvailability {
     }
 
     /** Records that the system was available for a message. */
-    public synchronized void confirmed(Attempt attempt) {
-        if (attempt != Attempt.PROBE) {
-            return;
+    public void confirmed(Attempt attempt) {
+        Duration outage = (attempt == Attempt.PROBE) ? endOutage() : null;
+        if (outage != null) {
+            logger.info("{} are {} again, after {}", this.subject, this.action, Texts.span(outage));
         }
+    }
+
+    /** Returns how long the outage was; {@code null} if its begin was not logged. */
+    private synchronized @Nullable Duration endOutage() {
         this.probing = false;
         this.available = true;
         this.failures = 0;
-        if (this.warned) {
-            this.warned = false;
-            logger.info("{} are {} again, after {}", this.subject, this.action,
-                    Texts.span(Duration.ofNanos(this.nanoTime.getAsLong() - this.failedSince)));
-        }
+        boolean logged = this.warned;
+        this.warned = false;
+        return logged ? Duration.ofNanos(this.nanoTime.getAsLong() - this.failedSince) : null;
     }
 
     /** Records that the message failed for a reason that concerns no other message. */
@@ -139,12 +143,23 @@ public final class HandlerAvailability {
     }
 
     /** Records that the system was unavailable for the message. */
-    public synchronized void unavailable(Attempt attempt, Throwable cause) {
+    public void unavailable(Attempt attempt, Throwable cause) {
+        if (beginOutage(attempt, cause)) {
+            logger.warn("{} cannot be {}; they wait, no attempt counts, and one at a time is tried until it succeeds",
+                    this.subject, this.action, cause);
+        }
+        else {
+            logger.debug("{} still cannot be {}", this.subject, this.action, cause);
+        }
+    }
+
+    /** Begins or prolongs an outage; returns whether to log its begin. */
+    private synchronized boolean beginOutage(Attempt attempt, Throwable cause) {
         if (attempt == Attempt.PROBE) {
             this.probing = false;
         }
         else if (!this.available) {
-            return;
+            return false;
         }
         long now = this.nanoTime.getAsLong();
         if (this.failures == 0) {
@@ -155,15 +170,12 @@ public final class HandlerAvailability {
         this.lastFailure = Texts.line(String.valueOf(cause.getMessage()), MAX_CAUSE);
         long wait = SHORTEST_WAIT.toNanos() << Math.min(this.failures - 1, 10);
         this.resumeAt = now + Math.min(wait, LONGEST_WAIT.toNanos());
-        if (!this.warned && now - this.warnedAt >= REPEAT) {
+        boolean news = !this.warned && now - this.warnedAt >= REPEAT;
+        if (news) {
             this.warned = true;
             this.warnedAt = now;
-            logger.warn("{} cannot be {}; they wait, no attempt counts, and one at a time is tried until it succeeds",
-                    this.subject, this.action, cause);
         }
-        else {
-            logger.debug("{} still cannot be {}", this.subject, this.action, cause);
-        }
+        return news;
     }
 
     /** Describes a permission to handle a message. */

@@ -3,13 +3,20 @@ package io.delayqueue.listener.handler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 
 import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import io.delayqueue.fixtures.LogCapture;
 import io.delayqueue.fixtures.ManualNanoClock;
 import io.delayqueue.listener.handler.HandlerAvailability.Attempt;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -182,6 +189,45 @@ class HandlerAvailabilityTests {
 
         assertThat(this.log.lines(Level.WARN)).hasSize(2);
         assertThat(this.log.lines(Level.INFO)).hasSize(2).last().asString().endsWith("after 10 min 10 s");
+    }
+
+    /** Loops check on the thread of the client. */
+    @Test
+    void aLogThatBlocksBlocksNoCheck() throws Exception {
+        CountDownLatch blocked = new CountDownLatch(1);
+        CountDownLatch released = new CountDownLatch(1);
+        AppenderBase<ILoggingEvent> appender = new AppenderBase<>() {
+
+            @Override
+            protected void append(ILoggingEvent event) {
+                blocked.countDown();
+                try {
+                    released.await(2, TimeUnit.MINUTES);
+                }
+                catch (InterruptedException ex) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+
+        };
+        Logger logger = (Logger) LoggerFactory.getLogger(HandlerAvailability.class);
+        appender.start();
+        logger.addAppender(appender);
+        Attempt attempt = this.availability.begin();
+        Thread handler = new Thread(() -> this.availability.unavailable(attempt, AWAY));
+        try {
+            handler.start();
+            assertThat(blocked.await(1, TimeUnit.MINUTES)).isTrue();
+
+            CompletableFuture<Duration> check = CompletableFuture.supplyAsync(this.availability::untilAvailable);
+            assertThat(check.get(1, TimeUnit.MINUTES)).isEqualTo(HandlerAvailability.SHORTEST_WAIT);
+            assertThat(released.getCount()).as("the log still blocks").isOne();
+        }
+        finally {
+            released.countDown();
+            logger.detachAppender(appender);
+            handler.join();
+        }
     }
 
     @Test
