@@ -343,6 +343,12 @@ final class PartitionClaimer {
             });
     }
 
+    /** Resigns for good, as the loop claims no more. */
+    void close() {
+        resign();
+        this.schedule.close();
+    }
+
     /**
      * Holds a claim that was sent, with the permits that were reserved for it and the
      * maximum number of its messages.

@@ -402,7 +402,7 @@ public final class PollLoop {
         if (!this.draining) {
             this.draining = true;
             this.limiter.leave(this.scheduler);
-            this.claims.resign();
+            this.claims.close();
             releaseUnstarted();
         }
         return !untilDeadline().isZero();

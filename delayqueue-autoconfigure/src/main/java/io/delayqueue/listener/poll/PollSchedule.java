@@ -83,6 +83,9 @@ final class PollSchedule {
 
     private long takeOverAt = NEVER;
 
+    /** Whether the loop polls no more. */
+    private boolean closed;
+
     /**
      * Creates a schedule whose first poll is due at once.
      * @param partition the partition to poll
@@ -129,6 +132,9 @@ final class PollSchedule {
 
     /** Processes a signal and returns whether it makes the next poll earlier. */
     synchronized boolean onWakeUp(WakeUpSignal signal, long now) {
+        if (this.closed) {
+            return false;
+        }
         long before = nextAt();
         switch (signal.kind()) {
             case POLL_NOW -> this.pending = true;
@@ -243,6 +249,15 @@ final class PollSchedule {
     synchronized void resign() {
         become(Role.NO_PRIMARY);
         this.delay = 0;
+    }
+
+    /**
+     * Resigns for good. Another loop of this node may poll the partition, after a restart
+     * of the listener for example; its announcements would make this one count, too.
+     */
+    synchronized void close() {
+        resign();
+        this.closed = true;
     }
 
     /** Names the role of this node for the partition. */

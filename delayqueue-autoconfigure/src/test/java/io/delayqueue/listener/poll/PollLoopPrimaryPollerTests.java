@@ -203,6 +203,18 @@ class PollLoopPrimaryPollerTests {
         assertThat(this.primaryPartitions.count()).isZero();
     }
 
+    /** As after a restart of the listener, while a handler of the loop before runs. */
+    @Test
+    void aLoopThatStopsIsNoPrimaryPollerAgainThoughAnotherLoopOfItsNodeIs() {
+        PollLoop loop = full();
+        loop.stop(Duration.ofSeconds(20));
+        loop.runOnce();
+        WakeUpSignal.PrimaryPoller own = new WakeUpSignal.PrimaryPoller(this.primaryPartitions.node(), 1);
+        loop.onWakeUp(WakeUpSignal.primaryPolled(null, own));
+
+        assertThat(this.primaryPartitions.count()).isZero();
+    }
+
     @Test
     void aFailedResignationIsLoggedOnly() {
         try (LogCapture log = new LogCapture()) {
