@@ -156,19 +156,23 @@ public final class HandlerExecutor implements Executor {
      */
     void executeAnyway(Runnable task) {
         try {
-            execute(task);
-        }
-        catch (Throwable ex) {
-            executeExtra(task);
-        }
-    }
-
-    private void executeExtra(Runnable task) {
-        try {
-            this.extra.execute(task);
+            executeElsewhere(task);
         }
         catch (Throwable ex) {
             task.run();
+        }
+    }
+
+    /**
+     * Runs a task on another thread: on an extra one if it is rejected.
+     * @throws RuntimeException or an error if there is none either
+     */
+    void executeElsewhere(Runnable task) {
+        try {
+            execute(task);
+        }
+        catch (Throwable ex) {
+            this.extra.execute(task);
         }
     }
 

@@ -27,7 +27,8 @@ public record PollLoopContext(MessageStore store, ApplicationEventPublisher even
 
     /**
      * Publishes dead letters of a claim on another thread, as this one may be the
-     * client's. If there is none, the events are dropped, but the dead letters are kept.
+     * client's: on an extra one if an executor of the application rejects that. If there
+     * is none, the events are dropped, but the dead letters are kept.
      */
     void publishAsync(List<DeadLetterEvent> deadLetters) {
         if (deadLetters.isEmpty()) {
@@ -35,7 +36,7 @@ public record PollLoopContext(MessageStore store, ApplicationEventPublisher even
         }
         try {
             Runnable publication = () -> deadLetters.forEach(this::publish);
-            this.executor.execute(() -> decorator().decorate(publication).run());
+            this.executor.executeElsewhere(() -> decorator().decorate(publication).run());
         }
         catch (RuntimeException | OutOfMemoryError ex) {
             log(() -> logger.warn("No thread to publish the events of {} dead letters, which are kept",

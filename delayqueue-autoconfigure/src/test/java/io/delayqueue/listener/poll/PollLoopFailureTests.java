@@ -1,8 +1,10 @@
 package io.delayqueue.listener.poll;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 
 import ch.qos.logback.classic.Level;
 import io.delayqueue.DeadLetterEvent;
@@ -244,6 +246,21 @@ class PollLoopFailureTests {
         assertThat(this.bed.handled).containsExactly("m");
         this.bed.settle(loop);
         assertThat(this.bed.store.calls).containsExactly("claim 1", "acknowledge [m]");
+    }
+
+    @Test
+    void publishesDeadLettersOnAnExtraThreadIfABusyExecutorRejectsThem() {
+        DeadLetterEvent death = new DeadLetterEvent(TestBed.QUEUE.queue().value(), "old", "old~1", 0, "expired");
+        this.bed.store.deadLettered.add(death);
+        List<Runnable> extra = new ArrayList<>();
+        HandlerExecutor busy = new HandlerExecutor((task) -> {
+            throw new RejectedExecutionException("busy");
+        }, true, null, Runnable::run, extra::add);
+        TestBed.loop(queue(), this.bed.with().executor(busy).build()).runOnce();
+
+        assertThat(this.bed.events).as("in the iteration").isEmpty();
+        extra.forEach(Runnable::run);
+        assertThat(this.bed.events).containsExactly(death);
     }
 
     @Test
