@@ -100,9 +100,9 @@ final class PollLoopLog {
     /** Logs that the loop ends while handlers run. */
     void outlived(int handlers) {
         this.context.log(() -> logger.warn(
-                "{} of listener '{}' on queue '{}' did not end within the shutdown timeout; if the application stops, an "
-                        + "interrupt follows. A message whose handler runs on may be handled again, unless the "
-                        + "handler ends within the lease",
+                "{} of listener '{}' on queue '{}' did not end within the shutdown timeout; an interrupt or a cancellation "
+                        + "follows, except for futures. A message whose handler runs on may be handled again, unless "
+                        + "the handler ends within the lease",
                 Texts.count(handlers, "handler"), this.binding.listenerId(), this.binding.queue()));
     }
 

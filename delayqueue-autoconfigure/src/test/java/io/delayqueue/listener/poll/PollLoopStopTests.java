@@ -128,7 +128,8 @@ class PollLoopStopTests {
                 .first()
                 .asString()
                 .startsWith(
-                        "1 handler of listener 'listener' on queue 'orders' did not end within the shutdown timeout");
+                        "1 handler of listener 'listener' on queue 'orders' did not end within the shutdown timeout; "
+                                + "an interrupt or a cancellation follows, except for futures");
         }
         assertThat(this.bed.store.messages.get("m").leasedUntil).isEqualTo(ManualNanoClock.START.plus(TestBed.LEASE));
 
