@@ -348,7 +348,8 @@ public final class DelayedMessage {
 
         /**
          * Sets whether a send inside a transaction waits for the commit. Has no effect
-         * outside a transaction.
+         * outside a transaction, nor inside a reactive one, as that is bound to no
+         * thread.
          * @param afterCommit {@code false} to send immediately, regardless of
          * {@code delayqueue.send.after-commit}
          */
