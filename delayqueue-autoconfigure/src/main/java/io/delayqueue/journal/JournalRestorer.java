@@ -54,8 +54,6 @@ final class JournalRestorer implements JournalOperations {
 
     private final OfferSender offers;
 
-    private final LedgerLookup store;
-
     private final RestoreOffers restoreOffers;
 
     private final JournalStatus status;
@@ -67,7 +65,6 @@ final class JournalRestorer implements JournalOperations {
         this.table = table;
         this.ledger = new LedgerTable(table.database());
         this.offers = offers;
-        this.store = store;
         this.restoreOffers = new RestoreOffers(table, offers, store, status, true);
         this.status = status;
         this.modes = modes;
