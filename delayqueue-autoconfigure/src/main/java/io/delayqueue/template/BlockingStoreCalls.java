@@ -72,11 +72,6 @@ final class BlockingStoreCalls {
         return System.nanoTime() - begin > this.waitLimit.toNanos();
     }
 
-    /** Like {@link #await}, for callers that handle an interrupt. */
-    <T> T awaitInterruptibly(CompletableFuture<T> answer, String operation) throws InterruptedException {
-        return awaitInterruptibly(answer, operation, System.nanoTime());
-    }
-
     /** Like {@link #await}, for callers that handle an interrupt and may wait again. */
     <T> T awaitInterruptibly(CompletableFuture<T> answer, String operation, long begin) throws InterruptedException {
         try {
