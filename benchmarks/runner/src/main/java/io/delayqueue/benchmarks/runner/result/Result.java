@@ -3,7 +3,6 @@ package io.delayqueue.benchmarks.runner.result;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.DoubleBinaryOperator;
 import java.util.function.Predicate;
@@ -22,13 +21,6 @@ public record Result(String measure, Conditions conditions, List<Turn> turns) {
     /** Returns the cells of all turns. */
     public List<Cell> cells() {
         return this.turns.stream().flatMap((turn) -> turn.cells().stream()).toList();
-    }
-
-    /** Returns the turn of a contender in a round. */
-    public Optional<Turn> turn(String contender, int round) {
-        return this.turns.stream()
-            .filter((turn) -> turn.contender().equals(contender) && turn.round() == round)
-            .findFirst();
     }
 
     /** Returns the result with a turn in place of an earlier one. */
