@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * A delay queue under measurement, used as its documentation says.
  * <p>
@@ -52,6 +54,14 @@ public interface Contender extends AutoCloseable {
     /** Looks at the message of that number. */
     default boolean find(String queue, long number) {
         throw new UnsupportedOperationException();
+    }
+
+    /** Returns a part that {@link #open} creates. */
+    default <T> T opened(@Nullable T part) {
+        if (part == null) {
+            throw new IllegalStateException("Not open");
+        }
+        return part;
     }
 
     @Override

@@ -74,10 +74,7 @@ final class DbSchedulerContender implements Contender {
 
     @Override
     public void send(String queue, Work work, Duration delay) {
-        OneTimeTask<String> oneTime = this.task;
-        if (oneTime == null) {
-            throw new IllegalStateException("Not open");
-        }
+        OneTimeTask<String> oneTime = opened(this.task);
         transactions().commit(work, () -> scheduler()
             .schedule(oneTime.instance(UUID.randomUUID().toString(), work.toJson()), Instant.now().plus(delay)));
         scheduler().triggerCheckForDueExecutions();
@@ -111,17 +108,11 @@ final class DbSchedulerContender implements Contender {
     }
 
     private Transactions transactions() {
-        if (this.transactions == null) {
-            throw new IllegalStateException("Not open");
-        }
-        return this.transactions;
+        return opened(this.transactions);
     }
 
     private Scheduler scheduler() {
-        if (this.scheduler == null) {
-            throw new IllegalStateException("Not open");
-        }
-        return this.scheduler;
+        return opened(this.scheduler);
     }
 
 }

@@ -163,13 +163,6 @@ public final class DelayQueueContender implements Contender {
         return opened(this.context).getBean(DelayedListenerRegistry.class).require(WorkListener.ID);
     }
 
-    private static <T> T opened(@Nullable T part) {
-        if (part == null) {
-            throw new IllegalStateException("Not open");
-        }
-        return part;
-    }
-
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     static class Application {

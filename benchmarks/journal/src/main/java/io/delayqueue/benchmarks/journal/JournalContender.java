@@ -76,10 +76,7 @@ final class JournalContender implements Contender {
     }
 
     private Transactions transactions() {
-        if (this.transactions == null) {
-            throw new IllegalStateException("Not open");
-        }
-        return this.transactions;
+        return opened(this.transactions);
     }
 
 }

@@ -199,11 +199,4 @@ class LimitContender implements Contender {
     }
 
     /** What {@link #open} made. */
-    private static <T> T opened(@Nullable T part) {
-        if (part == null) {
-            throw new IllegalStateException("Not open");
-        }
-        return part;
-    }
-
 }

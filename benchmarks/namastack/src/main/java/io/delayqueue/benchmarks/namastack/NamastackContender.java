@@ -66,10 +66,7 @@ final class NamastackContender implements Contender {
 
     @Override
     public void send(String queue, Work work, Duration delay) {
-        Outbox target = this.outbox;
-        if (target == null) {
-            throw new IllegalStateException("Not open");
-        }
+        Outbox target = opened(this.outbox);
         transactions().commit(work, () -> target.schedule(work, Setup.id(work.number())));
     }
 
@@ -101,10 +98,7 @@ final class NamastackContender implements Contender {
     }
 
     private Transactions transactions() {
-        if (this.transactions == null) {
-            throw new IllegalStateException("Not open");
-        }
-        return this.transactions;
+        return opened(this.transactions);
     }
 
     @Configuration(proxyBeanMethods = false)

@@ -141,13 +141,6 @@ final class RqueueContender implements Contender {
         this.senders.shutdown();
     }
 
-    private static <T> T opened(@Nullable T part) {
-        if (part == null) {
-            throw new IllegalStateException("Not open");
-        }
-        return part;
-    }
-
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     static class Application {

@@ -139,13 +139,6 @@ final class SqlContender implements Contender {
         opened(this.dataSource).close();
     }
 
-    private static <T> T opened(@Nullable T part) {
-        if (part == null) {
-            throw new IllegalStateException("Not open");
-        }
-        return part;
-    }
-
     /** A message whose row is to be deleted. */
     private record Sent(long revision, Work work) {
     }
