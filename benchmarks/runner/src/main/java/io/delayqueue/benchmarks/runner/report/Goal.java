@@ -51,13 +51,13 @@ record Goal(String measure, String contender, String text, Function<Result, Outc
     }
 
     /**
-     * Requires that ours by another's reaches the bound, round by round. If rates are too
-     * noisy, the CPU per message decides, of the other by ours.
+     * Requires that our rate by another's reaches the bound, round by round. If rates are
+     * too noisy, the CPU per message decides, of the other by ours.
      */
-    static Goal atLeast(double bound, String measure, String scenario, Figure figure, String other) {
-        return new Goal(measure, "%s: %s ≥ %s × %s".formatted(scenario, figure.heading(), Numbers.bound(bound), other),
-                (result) -> (figure == Figure.PER_SECOND) ? rateAtLeast(result, scenario, OURS, other, bound)
-                        : atLeast(result.ratio(scenario, figure.name(), OURS, other, QUIET), bound, "×"));
+    static Goal atLeast(double bound, String measure, String scenario, String other) {
+        return new Goal(measure,
+                "%s: %s ≥ %s × %s".formatted(scenario, Figure.PER_SECOND.heading(), Numbers.bound(bound), other),
+                (result) -> rateAtLeast(result, scenario, OURS, other, bound));
     }
 
     /** Compares the rates of two contenders, or their CPU if the rates are too noisy. */

@@ -49,25 +49,25 @@ final class Goals {
         for (String size : List.of(", 100 B", ", 1 KiB")) {
             String one = "1 thread" + size;
             String sixteen = "16 threads" + size;
-            goals.add(Goal.atLeast(1, "send", one, Figure.PER_SECOND, "limit"));
-            goals.add(Goal.atLeast(1, "send", sixteen, Figure.PER_SECOND, "limit"));
+            goals.add(Goal.atLeast(1, "send", one, "limit"));
+            goals.add(Goal.atLeast(1, "send", sixteen, "limit"));
             for (String redisson : List.of("redisson", "redisson-tuned")) {
-                goals.add(Goal.atLeast(1, "send", one, Figure.PER_SECOND, redisson));
-                goals.add(Goal.atLeast(2.5, "send", sixteen, Figure.PER_SECOND, redisson));
+                goals.add(Goal.atLeast(1, "send", one, redisson));
+                goals.add(Goal.atLeast(2.5, "send", sixteen, redisson));
             }
         }
-        goals.add(Goal.atLeast(0.85, "sendAll", "100 B", Figure.PER_SECOND, "limit"));
-        goals.add(Goal.atLeast(4, "sendAll", "100 B", Figure.PER_SECOND, "redisson"));
-        goals.add(Goal.atLeast(4, "sendAll", "100 B", Figure.PER_SECOND, "redisson-tuned"));
+        goals.add(Goal.atLeast(0.85, "sendAll", "100 B", "limit"));
+        goals.add(Goal.atLeast(4, "sendAll", "100 B", "redisson"));
+        goals.add(Goal.atLeast(4, "sendAll", "100 B", "redisson-tuned"));
     }
 
     private static void addDrain(List<Goal> goals) {
         for (String size : List.of("100 B", "1 KiB")) {
-            goals.add(Goal.atLeast(0.75, "drain", size, Figure.PER_SECOND, "limit-leased"));
+            goals.add(Goal.atLeast(0.75, "drain", size, "limit-leased"));
             goals.add(Goal.above(4, "drain", size, Figure.JVM_MICROS, "limit-leased"));
         }
-        goals.add(Goal.atLeast(3, "drain", "100 B", Figure.PER_SECOND, "redisson"));
-        goals.add(Goal.atLeast(1.5, "drain", "100 B", Figure.PER_SECOND, "redisson-tuned"));
+        goals.add(Goal.atLeast(3, "drain", "100 B", "redisson"));
+        goals.add(Goal.atLeast(1.5, "drain", "100 B", "redisson-tuned"));
         goals.add(Goal.atMost(10, "drain", "100 B", Figure.REDIS_MICROS));
         goals.add(Goal.atMost(1, "drain", "100 B", Figure.JVM_MICROS, "redisson-tuned"));
         goals.add(Goal.atMost(1, "drain", "100 B", Figure.JVM_MICROS, "rqueue-tuned"));
