@@ -39,11 +39,6 @@ final class BatchMethodInvocation implements HandlerInvocation {
     }
 
     @Override
-    public boolean isImmediate() {
-        return this.called.result().isImmediate();
-    }
-
-    @Override
     public BeanMethod method() {
         return this.called;
     }

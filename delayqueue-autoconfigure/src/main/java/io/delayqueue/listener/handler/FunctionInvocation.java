@@ -37,11 +37,6 @@ record FunctionInvocation(Function function, String name) implements HandlerInvo
     }
 
     @Override
-    public boolean isImmediate() {
-        return true;
-    }
-
-    @Override
     public @Nullable BeanMethod method() {
         return null;
     }

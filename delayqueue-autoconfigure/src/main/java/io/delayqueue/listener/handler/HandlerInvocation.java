@@ -32,7 +32,10 @@ interface HandlerInvocation {
     }
 
     /** Returns whether the handling has ended when a call has returned. */
-    boolean isImmediate();
+    default boolean isImmediate() {
+        BeanMethod method = method();
+        return method == null || method.result().isImmediate();
+    }
 
     /** Returns the method; {@code null} for a function. */
     @Nullable BeanMethod method();

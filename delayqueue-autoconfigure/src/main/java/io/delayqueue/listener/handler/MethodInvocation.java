@@ -30,11 +30,6 @@ final class MethodInvocation extends InvocableHandlerMethod implements HandlerIn
     }
 
     @Override
-    public boolean isImmediate() {
-        return this.called.result().isImmediate();
-    }
-
-    @Override
     public BeanMethod method() {
         return this.called;
     }
