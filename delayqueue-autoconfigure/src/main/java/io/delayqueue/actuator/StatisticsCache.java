@@ -17,6 +17,7 @@ import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionCounts;
 import io.delayqueue.store.QueueInspector;
 import io.delayqueue.store.StoreFailures;
+import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.StoreComponents;
 import org.jspecify.annotations.Nullable;
@@ -247,15 +248,9 @@ public final class StatisticsCache {
     }
 
     private CompletableFuture<QueueOverview> counts(QueueName queue) {
-        return this.partitions.of(queue).thenCompose((known) -> {
-            List<CompletableFuture<PartitionCounts>> counts = known.all(queue)
-                .stream()
-                .map(this.inspector::counts)
-                .toList();
-            return CompletableFuture.allOf(counts.toArray(CompletableFuture<?>[]::new))
-                .thenApply((all) -> PartitionCounts.overview(queue,
-                        counts.stream().map(CompletableFuture::join).toList()));
-        });
+        return this.partitions.of(queue)
+            .thenCompose((known) -> StoreFutures.all(known.all(queue).stream().map(this.inspector::counts).toList()))
+            .thenApply((counts) -> PartitionCounts.overview(queue, counts));
     }
 
     private CompletableFuture<@Nullable QueueOverview> query(QueueName queue) {

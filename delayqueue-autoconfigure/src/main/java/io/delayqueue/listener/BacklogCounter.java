@@ -78,12 +78,7 @@ public final class BacklogCounter {
     }
 
     private CompletableFuture<List<PartitionCounts>> counts(QueueName queue, PartitionLayout layout) {
-        List<CompletableFuture<PartitionCounts>> counts = layout.all(queue)
-            .stream()
-            .map(this.inspector::counts)
-            .toList();
-        return CompletableFuture.allOf(counts.toArray(CompletableFuture<?>[]::new))
-            .thenApply((all) -> counts.stream().map(CompletableFuture::join).toList());
+        return StoreFutures.all(layout.all(queue).stream().map(this.inspector::counts).toList());
     }
 
 }

@@ -1,10 +1,11 @@
 package io.delayqueue.store;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
-/** Starts calls of the store. */
+/** Starts calls of the store, and combines their answers. */
 public final class StoreFutures {
 
     private StoreFutures() {
@@ -40,6 +41,12 @@ public final class StoreFutures {
             answer.completeExceptionally(ex);
         }
         return answer;
+    }
+
+    /** Returns the results of several calls in order; fails if one of them fails. */
+    public static <T> CompletableFuture<List<T>> all(List<CompletableFuture<T>> answers) {
+        return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new))
+            .thenApply((done) -> answers.stream().map(CompletableFuture::join).toList());
     }
 
 }

@@ -18,6 +18,7 @@ import io.delayqueue.store.LocatedId;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.QueueInspector;
+import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.routing.PartitionLayouts;
 import org.jspecify.annotations.Nullable;
 
@@ -87,12 +88,7 @@ final class IdSearch {
     }
 
     private CompletableFuture<List<LocatedId>> all(QueueName queue, PartitionLayout layout, String id) {
-        List<CompletableFuture<LocatedId>> answers = layout.all(queue)
-            .stream()
-            .map((partition) -> walk(partition, id))
-            .toList();
-        return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new))
-            .thenApply((done) -> answers.stream().map(CompletableFuture::join).toList());
+        return StoreFutures.all(layout.all(queue).stream().map((partition) -> walk(partition, id)).toList());
     }
 
     /** Takes all steps in a partition. */

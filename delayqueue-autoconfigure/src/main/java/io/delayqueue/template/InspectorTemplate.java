@@ -45,6 +45,7 @@ import io.delayqueue.store.PartitionCounts;
 import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.QueueInspector;
 import io.delayqueue.store.QueueRegistry;
+import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.schedule.ScheduleStore;
 import org.jspecify.annotations.Nullable;
@@ -324,9 +325,7 @@ public final class InspectorTemplate implements DelayQueueInspector {
     }
 
     private static <A, B> CompletableFuture<List<B>> each(List<A> values, Function<A, CompletableFuture<B>> call) {
-        List<CompletableFuture<B>> answers = values.stream().map(call).toList();
-        return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new))
-            .thenApply((all) -> answers.stream().map(CompletableFuture::join).toList());
+        return StoreFutures.all(values.stream().map(call).toList());
     }
 
     /**

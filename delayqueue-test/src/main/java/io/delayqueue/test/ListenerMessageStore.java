@@ -21,6 +21,7 @@ import io.delayqueue.store.DeadLetterRequest;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayout;
+import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.UnstartedLease;
 import io.delayqueue.store.routing.PartitionLayouts;
 import io.delayqueue.store.routing.StoreComponents;
@@ -306,8 +307,7 @@ final class ListenerMessageStore extends DelegatingMessageStore {
             int index = i;
             answers.put(rest.get(i), called.thenApply((all) -> all.get(index)));
         }
-        return CompletableFuture.allOf(answers.values().toArray(CompletableFuture[]::new))
-            .thenApply((done) -> answers.values().stream().map(CompletableFuture::join).toList());
+        return StoreFutures.all(List.copyOf(answers.values()));
     }
 
     /** Holds a message that a loop has, and the faults that apply to its delivery. */

@@ -40,6 +40,7 @@ import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.StaleLayoutException;
 import io.delayqueue.store.StoreFailures;
+import io.delayqueue.store.StoreFutures;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -324,10 +325,8 @@ public final class PartitionRouter {
     }
 
     private CompletableFuture<QueueStatistics> statistics(List<Partition> partitions) {
-        List<CompletableFuture<QueueStatistics>> answers = partitions.stream().map(this.inspector::statistics).toList();
-        return CompletableFuture.allOf(answers.toArray(CompletableFuture<?>[]::new))
-            .thenApply(
-                    (all) -> answers.stream().map(CompletableFuture::join).reduce(PartitionRouter::sum).orElseThrow());
+        return StoreFutures.all(partitions.stream().map(this.inspector::statistics).toList())
+            .thenApply((all) -> all.stream().reduce(PartitionRouter::sum).orElseThrow());
     }
 
     private static QueueStatistics sum(QueueStatistics one, QueueStatistics other) {

@@ -23,6 +23,7 @@ import io.delayqueue.store.QueueInspector;
 import io.delayqueue.store.QueueRegistry;
 import io.delayqueue.store.RemoteConsumerQueues;
 import io.delayqueue.store.SimilarNames;
+import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.Texts;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -209,15 +210,10 @@ public final class UnconsumedQueueCheck {
     }
 
     private CompletableFuture<QueueOverview> overview(QueueName queue) {
-        return this.components.partitions().of(queue).thenCompose((partitions) -> {
-            List<CompletableFuture<PartitionCounts>> counts = partitions.all(queue)
-                .stream()
-                .map(this.inspector::counts)
-                .toList();
-            return CompletableFuture.allOf(counts.toArray(CompletableFuture<?>[]::new))
-                .thenApply((all) -> PartitionCounts.overview(queue,
-                        counts.stream().map(CompletableFuture::join).toList()));
-        });
+        return this.components.partitions()
+            .of(queue)
+            .thenCompose((known) -> StoreFutures.all(known.all(queue).stream().map(this.inspector::counts).toList()))
+            .thenApply((counts) -> PartitionCounts.overview(queue, counts));
     }
 
     private static boolean waits(QueueOverview queue) {

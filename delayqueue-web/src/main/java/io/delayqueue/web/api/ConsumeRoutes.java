@@ -18,6 +18,7 @@ import io.delayqueue.consume.LeaseSettler;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.RemoteConsumerQueues;
 import io.delayqueue.store.StoreFailures;
+import io.delayqueue.store.StoreFutures;
 import io.delayqueue.web.consume.ClaimResponseWriter;
 import io.delayqueue.web.consume.ClaimedHttpMessage;
 import io.delayqueue.web.consume.HttpConsumerServices;
@@ -181,17 +182,15 @@ final class ConsumeRoutes {
             .map((lease) -> this.tokens.verified(change.requireQueue(), id(lease), lease.text("token", MAX_TOKEN))
                 .handle(ConsumeRoutes::unlessLost))
             .toList();
-        return CompletableFuture.allOf(tokens.toArray(CompletableFuture<?>[]::new))
-            .thenApply((all) -> tokens.stream().map(CompletableFuture::join).toList())
-            .whenComplete((all, failure) -> {
-                if (failure != null) {
-                    unverified(change, failure);
-                    this.audit.failed(change, failure);
-                }
-                else if (all.stream().anyMatch(Optional::isEmpty)) {
-                    this.audit.publish(change, 0, Outcome.FAILED);
-                }
-            });
+        return StoreFutures.all(tokens).whenComplete((all, failure) -> {
+            if (failure != null) {
+                unverified(change, failure);
+                this.audit.failed(change, failure);
+            }
+            else if (all.stream().anyMatch(Optional::isEmpty)) {
+                this.audit.publish(change, 0, Outcome.FAILED);
+            }
+        });
     }
 
     private static Optional<LeaseToken> unlessLost(@Nullable LeaseToken token, @Nullable Throwable failure) {
@@ -272,13 +271,11 @@ final class ConsumeRoutes {
         List<CompletableFuture<LeaseToken>> tokens = leases.stream()
             .map((lease) -> this.tokens.verified(change.requireQueue(), id(lease), lease.text("token", MAX_TOKEN)))
             .toList();
-        return CompletableFuture.allOf(tokens.toArray(CompletableFuture<?>[]::new))
-            .thenApply((all) -> tokens.stream().map(CompletableFuture::join).toList())
-            .whenComplete((all, failure) -> {
-                if (failure != null) {
-                    unverified(change, failure);
-                }
-            });
+        return StoreFutures.all(tokens).whenComplete((all, failure) -> {
+            if (failure != null) {
+                unverified(change, failure);
+            }
+        });
     }
 
     /** Audits a token that does not verify, because it may be an attack. */
