@@ -25,21 +25,16 @@ import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterRequest;
+import io.delayqueue.store.DelegatingMessageStore;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiredMessagesLog;
-import io.delayqueue.store.HeldRevision;
 import io.delayqueue.store.Lease;
-import io.delayqueue.store.LedgerChanges;
-import io.delayqueue.store.LedgerEntry;
-import io.delayqueue.store.LedgerRequest;
 import io.delayqueue.store.MessageStore;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.OfferConditions;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionTarget;
 import io.delayqueue.store.RecentLeases;
-import io.delayqueue.store.RecordedDeadLetter;
-import io.delayqueue.store.RevisionPage;
 import io.delayqueue.store.StoreFailures;
 import io.delayqueue.store.Texts;
 import io.delayqueue.store.UnstartedLease;
@@ -55,7 +50,7 @@ import org.slf4j.LoggerFactory;
  * claim from its answer. So the transitions of a message that one process records have
  * the order in which they happened.
  */
-final class HistoryRecorder implements MessageStore {
+final class HistoryRecorder extends DelegatingMessageStore {
 
     private static final Logger logger = LoggerFactory.getLogger(HistoryRecorder.class);
 
@@ -65,8 +60,6 @@ final class HistoryRecorder implements MessageStore {
     private static final String EXPIRED = "expired";
 
     private static final String DEAD_LETTERED = "dead-lettered";
-
-    private final MessageStore store;
 
     private final Predicate<QueueName> recorded;
 
@@ -89,7 +82,7 @@ final class HistoryRecorder implements MessageStore {
      */
     HistoryRecorder(MessageStore store, Predicate<QueueName> recorded, boolean causes, Consumer<HistoryRow> rows,
             LongSupplier nanoTime) {
-        this.store = store;
+        super(store);
         this.recorded = recorded;
         this.causes = causes;
         this.rows = rows;
@@ -97,14 +90,9 @@ final class HistoryRecorder implements MessageStore {
     }
 
     @Override
-    public boolean isBlocking() {
-        return this.store.isBlocking();
-    }
-
-    @Override
     public CompletableFuture<List<SendResult>> schedule(PartitionTarget target, List<NewMessage> messages) {
         Trace trace = trace(target.queue());
-        CompletableFuture<List<SendResult>> answer = this.store.schedule(target, messages);
+        CompletableFuture<List<SendResult>> answer = store().schedule(target, messages);
         return (trace == null) ? answer : recording(answer, (results, failure) -> {
             if (results != null) {
                 boolean restored = isRepeated(target);
@@ -119,13 +107,13 @@ final class HistoryRecorder implements MessageStore {
     @Override
     public CompletableFuture<List<Optional<SendResult>>> scheduleIfHeld(PartitionTarget target,
             List<NewMessage> messages) {
-        return recording(target.queue(), () -> this.store.scheduleIfHeld(target, messages), (trace, results) -> results
+        return recording(target.queue(), () -> store().scheduleIfHeld(target, messages), (trace, results) -> results
             .forEach((result) -> result.ifPresent((sent) -> trace.sent(sent, isRepeated(target)))));
     }
 
     @Override
     public CompletableFuture<ClaimResult> claim(Partition partition, ClaimRequest request) {
-        CompletableFuture<ClaimResult> answer = this.store.claim(partition, request);
+        CompletableFuture<ClaimResult> answer = store().claim(partition, request);
         return !this.recorded.test(partition.queue()) ? answer : recording(answer, (claim, failure) -> {
             if (claim != null) {
                 claimed(new Trace(partition.queue()), claim);
@@ -151,35 +139,20 @@ final class HistoryRecorder implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<Boolean> resign(Partition partition, String node) {
-        return this.store.resign(partition, node);
-    }
-
-    @Override
     public CompletableFuture<List<Boolean>> acknowledge(Partition partition, List<Lease> leases) {
-        return recording(partition.queue(), () -> this.store.acknowledge(partition, leases),
+        return recording(partition.queue(), () -> store().acknowledge(partition, leases),
                 (trace, answers) -> trace.settled(leases, answers, Event.HANDLED, null));
     }
 
     @Override
     public CompletableFuture<Boolean> expire(Lease lease) {
-        return recording(lease.queue(), () -> this.store.expire(lease),
+        return recording(lease.queue(), () -> store().expire(lease),
                 (trace, done) -> trace.settled(lease, done, Event.EXPIRED, "dropped"));
     }
 
     @Override
-    public CompletableFuture<List<Boolean>> extend(Partition partition, List<Lease> leases, Duration leaseTime) {
-        return this.store.extend(partition, leases, leaseTime);
-    }
-
-    @Override
-    public CompletableFuture<Boolean> start(Lease lease) {
-        return this.store.start(lease);
-    }
-
-    @Override
     public CompletableFuture<Boolean> retry(Lease lease, Duration delay, String failure) {
-        return recording(lease.queue(), () -> this.store.retry(lease, delay, failure),
+        return recording(lease.queue(), () -> store().retry(lease, delay, failure),
                 (trace, done) -> once(lease, done, () -> {
                     trace.add(lease.id(), Event.FAILED, cause(failure));
                     trace.settled(lease, done, Event.RETRIED, dueIn(delay));
@@ -188,7 +161,7 @@ final class HistoryRecorder implements MessageStore {
 
     @Override
     public CompletableFuture<List<Boolean>> release(Partition partition, List<Lease> leases, Duration delay) {
-        return recording(partition.queue(), () -> this.store.release(partition, leases, delay), (trace, answers) -> {
+        return recording(partition.queue(), () -> store().release(partition, leases, delay), (trace, answers) -> {
             for (int i = 0; i < leases.size(); i++) {
                 Lease lease = leases.get(i);
                 boolean done = answers.get(i);
@@ -199,13 +172,13 @@ final class HistoryRecorder implements MessageStore {
 
     @Override
     public CompletableFuture<List<Boolean>> release(Partition partition, List<UnstartedLease> leases) {
-        return recording(partition.queue(), () -> this.store.release(partition, leases), (trace, answers) -> trace
+        return recording(partition.queue(), () -> store().release(partition, leases), (trace, answers) -> trace
             .settled(leases.stream().map(UnstartedLease::lease).toList(), answers, Event.RELEASED, "not started"));
     }
 
     @Override
     public CompletableFuture<Boolean> deadLetter(Lease lease, DeadLetterRequest request) {
-        return recording(lease.queue(), () -> this.store.deadLetter(lease, request),
+        return recording(lease.queue(), () -> store().deadLetter(lease, request),
                 (trace, done) -> once(lease, done, () -> {
                     if (request.failed()) {
                         trace.add(lease.id(), Event.FAILED, cause(request.cause()));
@@ -221,7 +194,7 @@ final class HistoryRecorder implements MessageStore {
 
     @Override
     public CompletableFuture<CancelResult> cancel(PartitionTarget target, String id) {
-        return recording(target.queue(), () -> this.store.cancel(target, id), (trace, result) -> {
+        return recording(target.queue(), () -> store().cancel(target, id), (trace, result) -> {
             if (!isRepeated(target) && (result == CancelResult.CANCELLED || result == CancelResult.LEASED)) {
                 trace.add(id, Event.CANCELLED,
                         (result == CancelResult.LEASED) ? "while it is handled, so it is not retried" : null);
@@ -231,7 +204,7 @@ final class HistoryRecorder implements MessageStore {
 
     @Override
     public CompletableFuture<RescheduleResult> reschedule(PartitionTarget target, String id, DueTime due) {
-        return recording(target.queue(), () -> this.store.reschedule(target, id, due), (trace, result) -> {
+        return recording(target.queue(), () -> store().reschedule(target, id, due), (trace, result) -> {
             if (!isRepeated(target) && result == RescheduleResult.RESCHEDULED) {
                 trace.add(id, Event.RESCHEDULED, due.relative() ? dueIn(Duration.ofMillis(due.millis()))
                         : "due at " + Instant.ofEpochMilli(due.millis()));
@@ -241,7 +214,7 @@ final class HistoryRecorder implements MessageStore {
 
     @Override
     public CompletableFuture<RedriveResult> redrive(PartitionTarget target, String deadLetterId) {
-        return recording(target.queue(), () -> this.store.redrive(target, deadLetterId), (trace, result) -> {
+        return recording(target.queue(), () -> store().redrive(target, deadLetterId), (trace, result) -> {
             if (result == RedriveResult.REDRIVEN) {
                 trace.add(Lease.idOf(deadLetterId), Event.REDRIVEN, null);
             }
@@ -249,46 +222,15 @@ final class HistoryRecorder implements MessageStore {
     }
 
     @Override
-    public CompletableFuture<LedgerChanges> changes(Partition partition, LedgerRequest request) {
-        return this.store.changes(partition, request);
-    }
-
-    @Override
-    public CompletableFuture<RevisionPage> heldRevisions(Partition partition, String cursor) {
-        return this.store.heldRevisions(partition, cursor);
-    }
-
-    @Override
-    public CompletableFuture<List<HeldRevision>> heldRevisions(Partition partition, List<LedgerEntry> messages) {
-        return this.store.heldRevisions(partition, messages);
-    }
-
-    @Override
-    public RecordedDeadLetter toDeadLetter(NewMessage message, String deadLetterId, String cause, Instant now) {
-        return this.store.toDeadLetter(message, deadLetterId, cause, now);
-    }
-
-    @Override
-    public CompletableFuture<Integer> restoreDeadLetters(Partition partition, long deadline,
-            List<RecordedDeadLetter> deadLetters) {
-        return this.store.restoreDeadLetters(partition, deadline, deadLetters);
-    }
-
-    @Override
     public CompletableFuture<Boolean> purge(Partition partition, String deadLetterId) {
-        return recording(partition.queue(), () -> this.store.purge(partition, deadLetterId),
+        return recording(partition.queue(), () -> store().purge(partition, deadLetterId),
                 (trace, done) -> trace.removed(deadLetterId, done, Event.PURGED));
     }
 
     @Override
     public CompletableFuture<Boolean> removeRedriven(Partition partition, String deadLetterId) {
-        return recording(partition.queue(), () -> this.store.removeRedriven(partition, deadLetterId),
+        return recording(partition.queue(), () -> store().removeRedriven(partition, deadLetterId),
                 (trace, done) -> trace.removed(deadLetterId, done, Event.REDRIVEN));
-    }
-
-    @Override
-    public CompletableFuture<Integer> purgeOlderThan(Partition partition, Duration age) {
-        return this.store.purgeOlderThan(partition, age);
     }
 
     /**

@@ -22,6 +22,7 @@ import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterRequest;
+import io.delayqueue.store.DelegatingMessageStore;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.Lease;
@@ -95,12 +96,12 @@ class HistoryRecorderTests {
         return Arrays.stream(MessageStore.class.getMethods()).toList();
     }
 
-    /** A method that the recorder inherits would bypass the store behind it. */
+    /** A method that the interface implements would bypass the store behind it. */
     @ParameterizedTest
     @MethodSource("methods")
     void everyMethodOfTheStoreIsOverridden(Method method) throws NoSuchMethodException {
         assertThat(HistoryRecorder.class.getMethod(method.getName(), method.getParameterTypes()).getDeclaringClass())
-            .isEqualTo(HistoryRecorder.class);
+            .isIn(HistoryRecorder.class, DelegatingMessageStore.class);
     }
 
     @Test

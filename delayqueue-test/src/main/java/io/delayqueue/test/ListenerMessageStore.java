@@ -18,6 +18,7 @@ import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.ClaimedMessage;
 import io.delayqueue.store.DeadLetterRequest;
+import io.delayqueue.store.DelegatingMessageStore;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionLayout;

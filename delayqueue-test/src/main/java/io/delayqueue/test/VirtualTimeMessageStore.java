@@ -20,6 +20,7 @@ import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.store.ClaimRequest;
 import io.delayqueue.store.ClaimResult;
 import io.delayqueue.store.DeadLetterRequest;
+import io.delayqueue.store.DelegatingMessageStore;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.Lease;
 import io.delayqueue.store.LedgerChanges;
@@ -56,6 +57,12 @@ final class VirtualTimeMessageStore extends DelegatingMessageStore {
         this.quietDetector = parts.quietDetector();
         this.wakeUps = parts.wakeUps();
         this.faults = parts.faults();
+    }
+
+    /** Returns {@code false}: even a store in memory answers at once. */
+    @Override
+    public boolean isBlocking() {
+        return false;
     }
 
     private LeaseTokenSequence tokens(Partition partition) {

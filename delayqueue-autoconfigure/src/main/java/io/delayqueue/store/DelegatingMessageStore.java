@@ -1,4 +1,4 @@
-package io.delayqueue.test;
+package io.delayqueue.store;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -10,37 +10,23 @@ import io.delayqueue.CancelResult;
 import io.delayqueue.RedriveResult;
 import io.delayqueue.RescheduleResult;
 import io.delayqueue.SendResult;
-import io.delayqueue.store.ClaimRequest;
-import io.delayqueue.store.ClaimResult;
-import io.delayqueue.store.DeadLetterRequest;
-import io.delayqueue.store.DueTime;
-import io.delayqueue.store.HeldRevision;
-import io.delayqueue.store.Lease;
-import io.delayqueue.store.LedgerChanges;
-import io.delayqueue.store.LedgerEntry;
-import io.delayqueue.store.LedgerRequest;
-import io.delayqueue.store.MessageStore;
-import io.delayqueue.store.NewMessage;
-import io.delayqueue.store.Partition;
-import io.delayqueue.store.PartitionTarget;
-import io.delayqueue.store.RecordedDeadLetter;
-import io.delayqueue.store.RevisionPage;
-import io.delayqueue.store.UnstartedLease;
 
-/**
- * Passes each call on to another store. Its calls never block for long: a store in memory
- * answers at once, so that loops need no threads of their own.
- */
-abstract class DelegatingMessageStore implements MessageStore {
+/** Passes each call on to another store. Subclasses change some of them. */
+public abstract class DelegatingMessageStore implements MessageStore {
 
     private final MessageStore store;
 
-    DelegatingMessageStore(MessageStore store) {
+    protected DelegatingMessageStore(MessageStore store) {
         this.store = store;
     }
 
-    final MessageStore store() {
+    protected final MessageStore store() {
         return this.store;
+    }
+
+    @Override
+    public boolean isBlocking() {
+        return this.store.isBlocking();
     }
 
     @Override
