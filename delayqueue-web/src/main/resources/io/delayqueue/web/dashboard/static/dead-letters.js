@@ -3,7 +3,7 @@
 import { html, nothing } from './lib/lit-html.js';
 import { repeat } from './lib/directives/repeat.js';
 import { count, moment, named, plural, shown } from './format.js';
-import { ask, askForView, exists, may, queuePath, state } from './store.js';
+import { ask, askForView, exists, may, queuePath, requireNotFound, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, noQueue, time, title } from './frame.js';
 import { confirm, hideCount, show } from './dialog.js';
@@ -57,9 +57,7 @@ export async function loadDeadLetters(route) {
     }
   }
   catch (failure) {
-    if (failure.status !== 404) {
-      throw failure;
-    }
+    requireNotFound(failure);
     view.gone = true;
   }
 }
@@ -74,9 +72,7 @@ export async function loadDeadLetter(route) {
     opened.gone = false;
   }
   catch (failure) {
-    if (failure.status !== 404) {
-      throw failure;
-    }
+    requireNotFound(failure);
     opened.unknown = !await exists(route.queue);
     opened.gone = true;
   }

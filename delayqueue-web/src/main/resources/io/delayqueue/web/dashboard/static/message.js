@@ -3,7 +3,7 @@
 import { html, nothing } from './lib/lit-html.js';
 import { count, countdown, shown } from './format.js';
 import { indented } from './json.js';
-import { askForView, exists, may, now, queuePath, state } from './store.js';
+import { askForView, exists, may, now, queuePath, requireNotFound, state } from './store.js';
 import { link } from './address.js';
 import { crumbs, loading, name, noQueue, time, title } from './frame.js';
 import { copying } from './copy.js';
@@ -20,9 +20,7 @@ export async function loadMessage(route, overview) {
     view.gone = false;
   }
   catch (failure) {
-    if (failure.status !== 404) {
-      throw failure;
-    }
+    requireNotFound(failure);
     view.unknown = !await exists(route.queue);
     view.gone = true;
   }

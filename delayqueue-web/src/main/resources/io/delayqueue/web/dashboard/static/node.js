@@ -2,7 +2,7 @@
 
 import { html, nothing } from './lib/lit-html.js';
 import { count, countdown, named } from './format.js';
-import { askForView, may, now, state } from './store.js';
+import { askForView, may, now, requireNotFound, state } from './store.js';
 import { link } from './address.js';
 import { loading, name, time, title, trail } from './frame.js';
 import { handlerTable, processName } from './handlers.js';
@@ -19,9 +19,7 @@ export async function loadNode(route, overview) {
     Object.assign(view, { node, stacks, gone: false });
   }
   catch (failure) {
-    if (failure.status !== 404) {
-      throw failure;
-    }
+    requireNotFound(failure);
     view.gone = true;
   }
 }

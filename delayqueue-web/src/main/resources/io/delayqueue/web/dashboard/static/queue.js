@@ -3,7 +3,7 @@
 import { html, nothing } from './lib/lit-html.js';
 import { repeat } from './lib/directives/repeat.js';
 import { clock, count, countdown, duration, named, plural } from './format.js';
-import { ask, askForView, changed, HISTORY, may, now, queuePath, state } from './store.js';
+import { ask, askForView, changed, HISTORY, may, now, queuePath, requireNotFound, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, noQueue, time, title } from './frame.js';
 import { confirm, hideCount, show } from './dialog.js';
@@ -113,9 +113,7 @@ export async function loadQueue(route) {
     }
   }
   catch (failure) {
-    if (failure.status !== 404) {
-      throw failure;
-    }
+    requireNotFound(failure);
     view.details = null;
     view.gone = true;
   }

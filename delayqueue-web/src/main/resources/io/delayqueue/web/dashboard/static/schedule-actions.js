@@ -2,7 +2,7 @@
 
 import { html } from './lib/lit-html.js';
 import { count, plural } from './format.js';
-import { ask, queuePath, state } from './store.js';
+import { ask, queuePath, requireNotFound, state } from './store.js';
 import { name } from './frame.js';
 import { act, confirm } from './dialog.js';
 import { link } from './address.js';
@@ -33,9 +33,7 @@ async function change(queue, doing, schedule) {
     return answer.result ?? 'DONE';
   }
   catch (failure) {
-    if (failure.status !== 404) {
-      throw failure;
-    }
+    requireNotFound(failure);
     return 'NOT_FOUND';
   }
 }

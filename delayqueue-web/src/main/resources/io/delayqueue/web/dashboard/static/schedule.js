@@ -2,7 +2,7 @@
 
 import { html, nothing } from './lib/lit-html.js';
 import { count, countdown, exactDuration, shown } from './format.js';
-import { askForView, may, now, queuePath, state } from './store.js';
+import { askForView, may, now, queuePath, requireNotFound, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, time, title } from './frame.js';
 import { facts, payload } from './message.js';
@@ -32,9 +32,7 @@ export async function loadSchedule(route) {
     }
   }
   catch (failure) {
-    if (failure.status !== 404) {
-      throw failure;
-    }
+    requireNotFound(failure);
     view.gone = true;
   }
 }

@@ -3,7 +3,7 @@
 import { html, nothing } from './lib/lit-html.js';
 import { repeat } from './lib/directives/repeat.js';
 import { count, countdown, duration, exactDuration, moment, named, plural } from './format.js';
-import { ask, askForView, changed, may, now, queuePath, state } from './store.js';
+import { ask, askForView, changed, may, now, queuePath, requireNotFound, state } from './store.js';
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, noQueue, time, title } from './frame.js';
 import { show } from './dialog.js';
@@ -258,9 +258,7 @@ export async function loadQueueSchedules(route) {
     }
   }
   catch (failure) {
-    if (failure.status !== 404) {
-      throw failure;
-    }
+    requireNotFound(failure);
     view.gone = true;
   }
 }

@@ -143,6 +143,13 @@ async function read(answer) {
   throw new RequestError(answer.status, json?.title ?? 'Rejected', json?.detail ?? `The server responded with status ${answer.status}.`);
 }
 
+/** Throws a failure again, unless the server has found nothing of that name. */
+export function requireNotFound(failure) {
+  if (failure.status !== 404) {
+    throw failure;
+  }
+}
+
 export function queuePath(queue) {
   return `queues/${encodeURIComponent(queue)}`;
 }
@@ -157,9 +164,7 @@ export async function exists(queue) {
     return true;
   }
   catch (failure) {
-    if (failure.status !== 404) {
-      throw failure;
-    }
+    requireNotFound(failure);
     return false;
   }
 }
