@@ -33,6 +33,21 @@ function turn(number, cursor) {
   showQuery(cursor === null ? FIRST_PAGE : { page: number, cursor });
 }
 
+/** Returns a handler that shows what matches a text once the user has stopped typing, from the first page on. */
+export function typing(parameter) {
+  return ({ target }) => {
+    const view = state.page;
+    view.typed = target.value;
+    clearTimeout(view.typing);
+    view.typing = setTimeout(() => {
+      view.typing = null;
+      showQuery({ [parameter]: view.typed, ...FIRST_PAGE }, true);
+      changed();
+    }, 300);
+    changed();
+  };
+}
+
 /** Renders the buttons. A page that was opened by its address leads back to the first one only. */
 export function turning(pages, nextCursor) {
   const before = pages.seen.has(pages.number - 1);

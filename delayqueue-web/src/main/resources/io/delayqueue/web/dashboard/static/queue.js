@@ -16,7 +16,7 @@ import { paused } from './overview.js';
 import { alertsOf } from './alerts.js';
 import { restoring } from './restore.js';
 import { queueLatenessTile } from './lateness.js';
-import { choosing, choosingAll, FIRST_PAGE, openPage, pageSize, pagesOf, turning } from './pages.js';
+import { choosing, choosingAll, FIRST_PAGE, openPage, pageSize, pagesOf, turning, typing } from './pages.js';
 import { scan } from './scan.js';
 import { forgetting } from './forget.js';
 import { pausing } from './pause.js';
@@ -121,18 +121,6 @@ export async function loadQueue(route) {
 
 function select(which) {
   showQuery({ list: which === 'SCHEDULED' ? null : which.toLowerCase(), ...FIRST_PAGE });
-}
-
-function type(event) {
-  const view = state.page;
-  view.typed = event.target.value;
-  clearTimeout(view.typing);
-  view.typing = setTimeout(() => {
-    view.typing = null;
-    showQuery({ prefix: view.typed, ...FIRST_PAGE }, true);
-    changed();
-  }, 300);
-  changed();
 }
 
 // ---- actions on messages
@@ -350,7 +338,7 @@ export function queuePage() {
         <span class="gap"></span>
         <fieldset class="choices"><legend class="unseen">State</legend>${LISTINGS.map(([which, text]) => html`<label><input type="radio" name="listing" value=${which}
           .checked=${view.listing === which} @change=${() => select(which)}>${text}${held[which] > 0 ? html` <span class="held">${count(held[which])}${which === 'RETRYING' && !view.retrying.complete ? '+' : ''}</span>` : nothing}</label>`)}</fieldset>
-        <label>Id begins with <input type="search" .value=${view.typed} @input=${type}></label>
+        <label>Id begins with <input type="search" .value=${view.typed} @input=${typing('prefix')}></label>
       </div>
       ${messages(queue)}
     </section>`;

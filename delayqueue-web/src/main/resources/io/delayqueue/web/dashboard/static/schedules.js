@@ -7,7 +7,7 @@ import { ask, askForView, changed, may, now, queuePath, requireNotFound, state }
 import { link, showQuery } from './address.js';
 import { crumbs, loading, name, noQueue, time, title } from './frame.js';
 import { show } from './dialog.js';
-import { choosing, choosingAll, FIRST_PAGE, openPage, pageSize, pagesOf, turning } from './pages.js';
+import { choosing, choosingAll, FIRST_PAGE, openPage, pageSize, pagesOf, turning, typing } from './pages.js';
 import { DOING, askSchedules } from './schedule-actions.js';
 import { ICONS } from './icons.js';
 
@@ -140,23 +140,11 @@ function readFilter(view, query) {
   view.typed = view.typing ? view.typed : view.filter;
 }
 
-function type(event) {
-  const view = state.page;
-  view.typed = event.target.value;
-  clearTimeout(view.typing);
-  view.typing = setTimeout(() => {
-    view.typing = null;
-    showQuery({ filter: view.typed, ...FIRST_PAGE }, true);
-    changed();
-  }, 300);
-  changed();
-}
-
 function filters(text) {
   const view = state.page;
   return html`<fieldset class="choices"><legend class="unseen">State</legend>${[['all', 'All'], ['paused', 'Only paused ones']].map(([which, label]) => html`<label><input type="radio" name="state" value=${which}
       .checked=${view.paused === (which === 'paused')} @change=${() => showQuery({ state: which === 'all' ? null : which, ...FIRST_PAGE })}>${label}</label>`)}</fieldset>
-    <label><span class="unseen">${text}</span><input type="search" placeholder=${text} .value=${view.typed} @input=${type}></label>`;
+    <label><span class="unseen">${text}</span><input type="search" placeholder=${text} .value=${view.typed} @input=${typing('filter')}></label>`;
 }
 
 // ---- of all queues
