@@ -10,7 +10,7 @@ import { name } from './frame.js';
  * Returns how late a queue is, in milliseconds: its oldest due message, or the 99th percentile of the handlers that all
  * nodes have begun within this minute and the one before, whichever is more. A queue that is paused is not late.
  */
-export function latenessOf(queue) {
+function latenessOf(queue) {
   return queue.paused ? null : Math.max(queue.oldestDueMillis ?? -1, queue.latenessMillis ?? -1);
 }
 

@@ -205,7 +205,7 @@ function again() {
   }
 }
 
-export function setLive(live) {
+function setLive(live) {
   state.live = live;
   changed();
   if (live) {
