@@ -11,7 +11,6 @@ import io.delayqueue.QueueName;
 import io.delayqueue.admin.QueueActivity.Backlog;
 import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.store.PartitionCounts;
-import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.QueueInspector;
 import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.routing.PartitionLayouts;
@@ -67,18 +66,9 @@ public final class BacklogCounter {
         });
     }
 
-    /** Counts by the cached layout, and again if a partition has a later one. */
     private CompletableFuture<QueueOverview> overview(QueueName queue) {
-        return this.layouts.of(queue)
-            .thenCompose((known) -> counts(queue, known)
-                .thenCompose((counts) -> counts.stream().anyMatch((partition) -> partition.version() > known.version())
-                        ? this.layouts.read(queue).thenCompose((read) -> counts(queue, read))
-                        : CompletableFuture.completedFuture(counts)))
+        return this.layouts.each(queue, this.inspector::counts, PartitionCounts::version)
             .thenApply((counts) -> PartitionCounts.overview(queue, counts));
-    }
-
-    private CompletableFuture<List<PartitionCounts>> counts(QueueName queue, PartitionLayout layout) {
-        return StoreFutures.all(layout.all(queue).stream().map(this.inspector::counts).toList());
     }
 
 }

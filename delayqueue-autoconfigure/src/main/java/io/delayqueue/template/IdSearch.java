@@ -16,9 +16,7 @@ import io.delayqueue.admin.IdMatch.Kind;
 import io.delayqueue.admin.IdSearchPage;
 import io.delayqueue.store.LocatedId;
 import io.delayqueue.store.Partition;
-import io.delayqueue.store.PartitionLayout;
 import io.delayqueue.store.QueueInspector;
-import io.delayqueue.store.StoreFutures;
 import io.delayqueue.store.routing.PartitionLayouts;
 import org.jspecify.annotations.Nullable;
 
@@ -77,18 +75,9 @@ final class IdSearch {
         }
     }
 
-    /** Searches by the cached layout, and again if a partition has a later one. */
     private CompletableFuture<List<IdMatch>> located(QueueName queue, String id) {
-        return this.layouts.of(queue)
-            .thenCompose((known) -> all(queue, known, id)
-                .thenCompose((found) -> found.stream().anyMatch((one) -> one.version() > known.version())
-                        ? this.layouts.read(queue).thenCompose((read) -> all(queue, read, id))
-                        : CompletableFuture.completedFuture(found)))
+        return this.layouts.each(queue, (partition) -> walk(partition, id), LocatedId::version)
             .thenApply((found) -> found.stream().flatMap((one) -> matches(queue, one).stream()).toList());
-    }
-
-    private CompletableFuture<List<LocatedId>> all(QueueName queue, PartitionLayout layout, String id) {
-        return StoreFutures.all(layout.all(queue).stream().map((partition) -> walk(partition, id)).toList());
     }
 
     /** Takes all steps in a partition. */

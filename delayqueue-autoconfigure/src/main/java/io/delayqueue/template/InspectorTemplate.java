@@ -225,13 +225,8 @@ public final class InspectorTemplate implements DelayQueueInspector {
         return new QueueOverviews(overviews, failures);
     }
 
-    /** Counts by the cached layout, and again if a partition has a later one. */
     private CompletableFuture<QueueOverview> counted(QueueName queue) {
-        return this.layouts.of(queue)
-            .thenCompose((known) -> each(known.all(queue), this.inspector::counts)
-                .thenCompose((counts) -> counts.stream().anyMatch((count) -> count.version() > known.version())
-                        ? this.layouts.read(queue).thenCompose((read) -> each(read.all(queue), this.inspector::counts))
-                        : CompletableFuture.completedFuture(counts)))
+        return this.layouts.each(queue, this.inspector::counts, PartitionCounts::version)
             .thenApply((counts) -> PartitionCounts.overview(queue, counts));
     }
 

@@ -61,6 +61,7 @@ class ActivityReporterTests {
         given(this.listener.latenessClasses()).willReturn(this.started);
         given(this.listener.failures()).willReturn(this.failed);
         given(this.layouts.of(any())).willReturn(CompletableFuture.completedFuture(PartitionLayout.ONE));
+        given(this.layouts.each(any(), any(), any())).willCallRealMethod();
     }
 
     private void start(String queue, long micros, long count) {

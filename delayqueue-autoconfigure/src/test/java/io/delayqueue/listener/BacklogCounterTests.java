@@ -40,6 +40,7 @@ class BacklogCounterTests {
     @BeforeEach
     void haveOnePartition() {
         given(this.layouts.of(any())).willReturn(CompletableFuture.completedFuture(PartitionLayout.ONE));
+        given(this.layouts.each(any(), any(), any())).willCallRealMethod();
     }
 
     private static PartitionCounts counts(int version) {

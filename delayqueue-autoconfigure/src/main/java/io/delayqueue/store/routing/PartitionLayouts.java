@@ -13,6 +13,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.ToIntFunction;
 import java.util.function.UnaryOperator;
@@ -191,6 +192,24 @@ public final class PartitionLayouts {
         return this.records.read(partition).thenCompose((recorded) -> {
             recorded.ifPresent((reported) -> report(partition.queue(), reported));
             return read(partition.queue());
+        });
+    }
+
+    /**
+     * Makes a call for each partition by the cached layout, and again by the recorded one
+     * if a partition has a later version.
+     * @param version returns the version of the layout that a partition has
+     */
+    public <T> CompletableFuture<List<T>> each(QueueName queue, Function<Partition, CompletableFuture<T>> call,
+            ToIntFunction<T> version) {
+        return of(queue).thenCompose((cached) -> {
+            CompletableFuture<List<T>> answers = StoreFutures.all(cached.all(queue).stream().map(call).toList());
+            return answers.thenCompose((all) -> {
+                if (all.stream().allMatch((answer) -> version.applyAsInt(answer) <= cached.version())) {
+                    return answers;
+                }
+                return read(queue).thenCompose((read) -> StoreFutures.all(read.all(queue).stream().map(call).toList()));
+            });
         });
     }
 
