@@ -13,6 +13,7 @@ import java.util.function.Supplier;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.admin.QueueOverview;
+import io.delayqueue.store.DaemonThreads;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.PartitionCounts;
 import io.delayqueue.store.QueueInspector;
@@ -85,7 +86,8 @@ public final class StatisticsCache {
      */
     public StatisticsCache(QueueInspector inspector, StoreComponents components, Supplier<List<QueueName>> queues,
             Duration maxAge, LongSupplier nanoTime) {
-        this(inspector, components, queues, maxAge, nanoTime, StatisticsCache::onThread);
+        this(inspector, components, queues, maxAge, nanoTime,
+                (call) -> DaemonThreads.start(call, "delayqueue-statistics"));
     }
 
     /** Creates a cache whose blocking calls run on an executor. */
@@ -239,12 +241,6 @@ public final class StatisticsCache {
         Refresh last = this.latest.get();
         boolean hangs = !last.result().isDone() && this.nanoTime.getAsLong() - last.at() > most.toNanos();
         return hangs ? Map.of() : last.known();
-    }
-
-    private static void onThread(Runnable call) {
-        Thread thread = new Thread(call, "delayqueue-statistics");
-        thread.setDaemon(true);
-        thread.start();
     }
 
     private CompletableFuture<QueueOverview> counts(QueueName queue) {

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.delayqueue.redis.UnsuitableRedisException;
 import io.delayqueue.redis.check.RedisServerCheck;
+import io.delayqueue.store.DaemonThreads;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,11 +50,8 @@ final class ServerCheckLifecycle implements SmartLifecycle {
         if (!this.check.run(this.limit)) {
             logger.warn("Redis is not reachable, or cannot be written to, at the moment; the application starts "
                     + "anyway. Messages cannot be sent until it is, and listeners begin by themselves then");
-            ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor((task) -> {
-                Thread thread = new Thread(task, "delayqueue-server-check");
-                thread.setDaemon(true);
-                return thread;
-            });
+            ScheduledExecutorService executor = Executors
+                .newSingleThreadScheduledExecutor(DaemonThreads.named("delayqueue-server-check"));
             this.waiting = executor;
             executor.scheduleWithFixedDelay(this::checkAgain, PAUSE.toMillis(), PAUSE.toMillis(),
                     TimeUnit.MILLISECONDS);

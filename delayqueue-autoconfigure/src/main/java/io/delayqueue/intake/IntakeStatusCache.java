@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 import io.delayqueue.admin.NodeStatus.IntakeStatus;
+import io.delayqueue.store.DaemonThreads;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -43,9 +44,7 @@ public final class IntakeStatusCache implements Supplier<List<IntakeStatus>> {
         List<Intake> known = this.intakes;
         boolean none = known != null && known.isEmpty();
         if (!none && this.reading.compareAndSet(false, true)) {
-            Thread thread = new Thread(this::read, "delayqueue-intake-status");
-            thread.setDaemon(true);
-            thread.start();
+            DaemonThreads.start(this::read, "delayqueue-intake-status");
         }
         return this.latest;
     }

@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 
 import io.delayqueue.forward.BrokerHeaders;
 import io.delayqueue.forward.KafkaForwarderFactory;
+import io.delayqueue.store.DaemonThreads;
 import io.delayqueue.store.Texts;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
@@ -162,7 +163,8 @@ public final class KafkaIntake implements Intake {
         this.rereading.polled(client);
         long begin = System.nanoTime();
         for (int i = 0; i < records.size(); i++) {
-            // A consumer that does not poll in time loses its partitions, and a stop waits.
+            // A consumer that does not poll in time loses its partitions, and a stop
+            // waits.
             if (!this.started || System.nanoTime() - begin > this.batchLimit.toNanos()) {
                 acknowledgment.nack(i, Duration.ZERO);
                 return;
@@ -266,9 +268,7 @@ public final class KafkaIntake implements Intake {
                     this.scheduler.source());
             CountDownLatch stopped = new CountDownLatch(1);
             this.waiting = stopped;
-            Thread thread = new Thread(() -> startLater(stopped), "delayqueue-intake");
-            thread.setDaemon(true);
-            thread.start();
+            DaemonThreads.start(() -> startLater(stopped), "delayqueue-intake");
         }
     }
 

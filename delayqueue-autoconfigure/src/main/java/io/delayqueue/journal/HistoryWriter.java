@@ -12,6 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.store.DaemonThreads;
 import io.delayqueue.store.LogExecutor;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -180,10 +181,7 @@ final class HistoryWriter implements SmartLifecycle {
             this.ended = false;
             CountDownLatch signal = new CountDownLatch(1);
             this.stop = signal;
-            Thread started = new Thread(() -> run(signal), "delayqueue-history");
-            started.setDaemon(true);
-            started.start();
-            this.thread = started;
+            this.thread = DaemonThreads.start(() -> run(signal), "delayqueue-history");
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 import io.delayqueue.QueueName;
+import io.delayqueue.store.DaemonThreads;
 import io.delayqueue.store.routing.StoreComponents;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -124,10 +125,7 @@ final class JournalReconciler implements SmartLifecycle {
             this.table.requireTables();
             this.status.pairs().start();
             this.running = true;
-            Thread started = new Thread(this::run, "delayqueue-journal-reconciler");
-            started.setDaemon(true);
-            started.start();
-            this.thread = started;
+            this.thread = DaemonThreads.start(this::run, "delayqueue-journal-reconciler");
         }
     }
 

@@ -16,6 +16,7 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
+import io.delayqueue.store.DaemonThreads;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -141,10 +142,7 @@ final class JournalRelay implements SmartLifecycle {
         if (!this.running) {
             this.table.requireTables();
             this.running = true;
-            Thread started = new Thread(this::run, "delayqueue-journal");
-            started.setDaemon(true);
-            started.start();
-            this.thread = started;
+            this.thread = DaemonThreads.start(this::run, "delayqueue-journal");
         }
     }
 

@@ -4,6 +4,7 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import io.delayqueue.listener.poll.ClockJumpLog;
 import io.delayqueue.listener.poll.SharedListenerSettings;
+import io.delayqueue.store.DaemonThreads;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.routing.StoreComponents;
 import org.jspecify.annotations.Nullable;
@@ -94,7 +95,7 @@ public class DelayedListenerLifecycle implements SmartLifecycle {
             callback.run();
             return;
         }
-        Thread thread = new Thread(() -> {
+        DaemonThreads.start(() -> {
             try {
                 run.awaitEnd();
             }
@@ -102,8 +103,6 @@ public class DelayedListenerLifecycle implements SmartLifecycle {
                 callback.run();
             }
         }, "delayqueue-stop");
-        thread.setDaemon(true);
-        thread.start();
     }
 
     /**

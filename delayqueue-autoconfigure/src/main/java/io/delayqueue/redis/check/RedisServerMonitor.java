@@ -11,6 +11,7 @@ import io.delayqueue.StoreRefusedException;
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.script.RedisExceptionTranslator;
 import io.delayqueue.redis.wakeup.WakeUpMode;
+import io.delayqueue.store.DaemonThreads;
 import io.delayqueue.store.ServerIssue;
 import io.delayqueue.store.ServerIssue.Kind;
 import io.delayqueue.store.ServerMonitor;
@@ -57,16 +58,11 @@ public final class RedisServerMonitor implements ServerMonitor {
     @Override
     public synchronized CompletableFuture<List<ServerIssue>> check() {
         if (this.latest.isDone()) {
-            this.latest = CompletableFuture.supplyAsync(this::ask, RedisServerMonitor::onThread)
+            this.latest = CompletableFuture
+                .supplyAsync(this::ask, (call) -> DaemonThreads.start(call, "delayqueue-server-watch"))
                 .thenCompose(Function.identity());
         }
         return this.latest;
-    }
-
-    private static void onThread(Runnable call) {
-        Thread thread = new Thread(call, "delayqueue-server-watch");
-        thread.setDaemon(true);
-        thread.start();
     }
 
     private CompletableFuture<List<ServerIssue>> ask() {

@@ -13,6 +13,7 @@ import java.util.concurrent.ThreadFactory;
 import io.delayqueue.redis.script.RedisExceptionTranslator;
 import io.delayqueue.redis.script.RedisScript;
 import io.delayqueue.redis.script.ScriptRunner;
+import io.delayqueue.store.DaemonThreads;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.cluster.RedisClusterClient;
@@ -56,11 +57,7 @@ public final class ReplicatedScriptRunner implements ScriptRunner {
     private volatile @Nullable AbstractRedisClient client;
 
     public ReplicatedScriptRunner(LettuceConnectionFactory factory, ReplicationRequirement wait, Duration limit) {
-        this(factory, wait, limit, (task) -> {
-            Thread thread = new Thread(task, "delayqueue-connect-replicated");
-            thread.setDaemon(true);
-            return thread;
-        });
+        this(factory, wait, limit, DaemonThreads.named("delayqueue-connect-replicated"));
     }
 
     /**

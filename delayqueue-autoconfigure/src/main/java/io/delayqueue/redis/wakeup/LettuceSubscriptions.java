@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 
 import io.delayqueue.redis.StaticMasterReplicaNodes;
+import io.delayqueue.store.DaemonThreads;
 import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisConnectionException;
@@ -33,17 +34,12 @@ final class LettuceSubscriptions {
     /** Opens a connection to any node, on a thread of its own. */
     static CompletableFuture<StatefulRedisPubSubConnection<byte[], byte[]>> open(LettuceConnectionFactory factory) {
         try {
-            return CompletableFuture.supplyAsync(() -> connect(factory), LettuceSubscriptions::onThread);
+            return CompletableFuture.supplyAsync(() -> connect(factory),
+                    (call) -> DaemonThreads.start(call, "delayqueue-subscription"));
         }
         catch (OutOfMemoryError ex) {
             return CompletableFuture.failedFuture(ex); // no thread could be started
         }
-    }
-
-    private static void onThread(Runnable call) {
-        Thread thread = new Thread(call, "delayqueue-subscription");
-        thread.setDaemon(true);
-        thread.start();
     }
 
     /** Refreshes the topology of a cluster first, as it may be outdated. */

@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.delayqueue.redis.RedisScriptExecutor;
 import io.delayqueue.redis.script.RedisKeys;
+import io.delayqueue.store.DaemonThreads;
 import io.delayqueue.store.Partition;
 import io.delayqueue.store.WakeUpSignal;
 import io.delayqueue.store.WakeUps;
@@ -67,11 +68,8 @@ public final class RedisWakeUps implements WakeUps, SmartLifecycle, AutoCloseabl
 
     private final Map<Partition, PartitionListeners> subscriptions = new ConcurrentHashMap<>();
 
-    private final ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1, (task) -> {
-        Thread wakeUps = new Thread(task, "delayqueue-wake-ups");
-        wakeUps.setDaemon(true);
-        return wakeUps;
-    });
+    private final ScheduledThreadPoolExecutor thread = new ScheduledThreadPoolExecutor(1,
+            DaemonThreads.named("delayqueue-wake-ups"));
 
     private @Nullable WakeUpConnection connection;
 

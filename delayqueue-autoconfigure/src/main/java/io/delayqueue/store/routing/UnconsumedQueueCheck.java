@@ -15,6 +15,7 @@ import java.util.stream.Collectors;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.admin.QueueOverview;
+import io.delayqueue.store.DaemonThreads;
 import io.delayqueue.store.LogExecutor;
 import io.delayqueue.store.NodeRegistry;
 import io.delayqueue.store.NodeStatusCodec;
@@ -124,9 +125,7 @@ public final class UnconsumedQueueCheck {
             return;
         }
         if (this.components.messages().isBlocking()) {
-            Thread thread = new Thread(this::search, "delayqueue-unconsumed");
-            thread.setDaemon(true);
-            thread.start();
+            DaemonThreads.start(this::search, "delayqueue-unconsumed");
         }
         else {
             search();

@@ -16,6 +16,7 @@ import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.StoreUnavailableException;
 import io.delayqueue.admin.DeadLetterCauses;
 import io.delayqueue.admin.DelayQueueInspector;
+import io.delayqueue.store.DaemonThreads;
 
 /**
  * Caches the groups of dead letters for some seconds, as each is a walk through thousands
@@ -42,7 +43,7 @@ final class DeadLetterCauseCache {
     private final Duration maxWait;
 
     private final ThreadPoolExecutor walkers = new ThreadPoolExecutor(THREADS, THREADS, 10, TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(), DeadLetterCauseCache::newThread);
+            new LinkedBlockingQueue<>(), DaemonThreads.named("delayqueue-causes"));
 
     /** The latest walks, the oldest first; guarded by this object. */
     private final Map<Key, Entry> entries = new LinkedHashMap<>();
@@ -52,12 +53,6 @@ final class DeadLetterCauseCache {
         this.nanoTime = nanoTime;
         this.maxWait = maxWait;
         this.walkers.allowCoreThreadTimeOut(true);
-    }
-
-    private static Thread newThread(Runnable task) {
-        Thread thread = new Thread(task, "delayqueue-causes");
-        thread.setDaemon(true);
-        return thread;
     }
 
     DeadLetterCauses get(String queue, boolean byType) {

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.admin.AuditedOperationEvent;
+import io.delayqueue.store.DaemonThreads;
 import io.delayqueue.web.http.Json;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -136,11 +137,7 @@ public final class AsyncEventPublisher implements SmartLifecycle {
 
     private ThreadPoolExecutor thread(String name) {
         ThreadPoolExecutor thread = new ThreadPoolExecutor(1, 1, 10, TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(this.maxPending), (task) -> {
-                    Thread created = new Thread(task, name);
-                    created.setDaemon(true);
-                    return created;
-                });
+                new LinkedBlockingQueue<>(this.maxPending), DaemonThreads.named(name));
         thread.allowCoreThreadTimeOut(true);
         return thread;
     }

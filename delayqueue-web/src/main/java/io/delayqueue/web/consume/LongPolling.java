@@ -26,6 +26,7 @@ import io.delayqueue.consume.PollerExecutor;
 import io.delayqueue.consume.QueuePoller;
 import io.delayqueue.CauseMasking;
 import io.delayqueue.store.ClaimedMessage;
+import io.delayqueue.store.DaemonThreads;
 import io.delayqueue.store.WakeUps;
 import io.delayqueue.store.envelope.Envelope;
 import io.delayqueue.store.envelope.EnvelopeCodec;
@@ -201,11 +202,8 @@ public final class LongPolling {
     }
 
     void start() {
-        ScheduledThreadPoolExecutor created = new ScheduledThreadPoolExecutor(1, (task) -> {
-            Thread thread = new Thread(task, "delayqueue-web-polls");
-            thread.setDaemon(true);
-            return thread;
-        });
+        ScheduledThreadPoolExecutor created = new ScheduledThreadPoolExecutor(1,
+                DaemonThreads.named("delayqueue-web-polls"));
         created.setRemoveOnCancelPolicy(true);
         created.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
         this.calls.start();

@@ -22,6 +22,7 @@ import io.delayqueue.admin.QueueActivity.Lateness;
 import io.delayqueue.admin.QueueOverview;
 import io.delayqueue.admin.QueueOverviews;
 import io.delayqueue.admin.QueuePage;
+import io.delayqueue.store.DaemonThreads;
 import io.delayqueue.store.ServerIssue;
 import io.delayqueue.store.ServerMonitor;
 import org.jspecify.annotations.Nullable;
@@ -105,7 +106,7 @@ final class OverviewCache {
     OverviewCache(DelayQueueInspector inspector, ServerMonitor server, AlertEvaluator alerts, LongSupplier nanoTime,
             Duration commandTimeout) {
         this(inspector, server, alerts, nanoTime, commandTimeout, new ThreadPoolExecutor(0, 1, 10, TimeUnit.SECONDS,
-                new LinkedBlockingQueue<>(), OverviewCache::newThread));
+                new LinkedBlockingQueue<>(), DaemonThreads.named("delayqueue-dashboard")));
     }
 
     /** Creates a cache whose reads run on an executor, one at a time. */
@@ -130,12 +131,6 @@ final class OverviewCache {
     static Duration maxWait(Duration commandTimeout) {
         Duration calls = commandTimeout.multipliedBy(CALLS);
         return (calls.compareTo(MAX_WAIT) < 0) ? calls : MAX_WAIT;
-    }
-
-    private static Thread newThread(Runnable task) {
-        Thread thread = new Thread(task, "delayqueue-dashboard");
-        thread.setDaemon(true);
-        return thread;
     }
 
     Snapshot get() {
