@@ -36,7 +36,9 @@ import io.delayqueue.store.PartitionLayoutStore;
 import io.delayqueue.store.UnstartedLease;
 import io.delayqueue.store.WakeUps;
 import io.delayqueue.store.routing.PartitionLayouts;
+import io.delayqueue.store.routing.QueueRegistrar;
 import io.delayqueue.store.routing.StoreComponents;
+import io.delayqueue.store.schedule.LocalSchedules;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -158,7 +160,7 @@ class LeaseSettlerTests {
         });
         LeaseSettler counting = new LeaseSettler(
                 new StoreComponents(this.store, this.components.inspector(), this.components.wakeUps(),
-                        this.components.partitions(), counters),
+                        this.components.partitions(), counters, QueueRegistrar.NONE, LocalSchedules.none()),
                 new DeadLetterPublisher(counters, this.events::add, Runnable::run));
         given(this.store.extend(any(), any(), any())).willReturn(CompletableFuture.completedFuture(List.of(false)));
         given(this.store.acknowledge(any(), any())).willReturn(CompletableFuture.completedFuture(List.of(false)))

@@ -121,11 +121,10 @@ class DelayedListenerLifecycleTests {
         });
         AtomicLong minutes = new AtomicLong();
         StoreComponents components = this.bed.components();
-        this.worker = new DelayedListenerLifecycle(
-                new StoreComponents(components.messages(), components.inspector(), components.wakeUps(),
-                        components.partitions(), components.events(),
-                        new QueueRegistrar(registry, () -> TimeUnit.MINUTES.toNanos(minutes.incrementAndGet()))),
-                this.registry, (event) -> {
+        this.worker = new DelayedListenerLifecycle(new StoreComponents(components.messages(), components.inspector(),
+                components.wakeUps(), components.partitions(), components.events(),
+                new QueueRegistrar(registry, () -> TimeUnit.MINUTES.toNanos(minutes.incrementAndGet())),
+                components.schedules()), this.registry, (event) -> {
                 }, new SharedListenerSettings(Duration.ofSeconds(LIMIT), Duration.ofMillis(100), null, false,
                         HandlerExecution.DEFAULT),
                 NodeHeartbeat.none());

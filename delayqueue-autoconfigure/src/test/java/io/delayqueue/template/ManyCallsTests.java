@@ -16,7 +16,9 @@ import io.delayqueue.fixtures.store.TemplateFakeStore;
 import io.delayqueue.store.ExpiryPolicy;
 import io.delayqueue.store.MessageEventRecorder;
 import io.delayqueue.store.MessageEventRecorderFactory;
+import io.delayqueue.store.routing.QueueRegistrar;
 import io.delayqueue.store.routing.StoreComponents;
+import io.delayqueue.store.schedule.LocalSchedules;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -49,7 +51,8 @@ class ManyCallsTests {
         ConsumeSettings receive = new ConsumeSettings(TemplateFixture.LEASE, 3, 2, ExpiryPolicy.DROP,
                 TemplateFixture.AGES, (failures) -> Duration.ZERO);
         return new DelayQueueTemplate(
-                new StoreComponents(this.store, this.store, this.store, TemplateFixture.PARTITIONS, events),
+                new StoreComponents(this.store, this.store, this.store, TemplateFixture.PARTITIONS, events,
+                        QueueRegistrar.NONE, LocalSchedules.none()),
                 TemplateFixture.CODEC,
                 new TemplateSettings(TemplateFixture.MAX_PAYLOAD_SIZE, false, waitLimit, (queue) -> receive),
                 this.templates.events::add, System::nanoTime);

@@ -21,22 +21,11 @@ public record StoreComponents(MessageStore messages, MessageInspector inspector,
         PartitionLayouts partitions, MessageEventRecorderFactory events, QueueRegistrar registrar,
         LocalSchedules schedules) {
 
-    /** Creates a store without event listener and queue registry. */
+    /** Creates a store without event listener, queue registry and schedules. */
     public StoreComponents(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
             PartitionLayouts partitions) {
-        this(messages, inspector, wakeUps, partitions, MessageEventRecorderFactory.NONE);
-    }
-
-    /** Creates a store without queue registry. */
-    public StoreComponents(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
-            PartitionLayouts partitions, MessageEventRecorderFactory events) {
-        this(messages, inspector, wakeUps, partitions, events, QueueRegistrar.NONE);
-    }
-
-    /** Creates a store without schedules. */
-    public StoreComponents(MessageStore messages, MessageInspector inspector, WakeUps wakeUps,
-            PartitionLayouts partitions, MessageEventRecorderFactory events, QueueRegistrar registrar) {
-        this(messages, inspector, wakeUps, partitions, events, registrar, LocalSchedules.none());
+        this(messages, inspector, wakeUps, partitions, MessageEventRecorderFactory.NONE, QueueRegistrar.NONE,
+                LocalSchedules.none());
     }
 
 }
