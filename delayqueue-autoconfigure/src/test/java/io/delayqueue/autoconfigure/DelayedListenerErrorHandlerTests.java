@@ -2,7 +2,6 @@ package io.delayqueue.autoconfigure;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.delayqueue.DelayQueueOperations;
 import io.delayqueue.DeadLetter;
@@ -70,8 +69,6 @@ class DelayedListenerErrorHandlerTests {
     }
 
     static class FailingListeners {
-
-        final List<String> handled = new CopyOnWriteArrayList<>();
 
         @DelayedListener("plain")
         void plain(String payload) {

@@ -118,12 +118,6 @@ class HandlerDecoratorTests {
             .withPropertyValues("spring.task.execution.propagate-context=true");
     }
 
-    private static void send(DelayQueueOperations queue, String... payloads) {
-        for (String payload : payloads) {
-            queue.send("orders", payload, Duration.ZERO);
-        }
-    }
-
     @Configuration(proxyBeanMethods = false)
     static class Decorators {
 

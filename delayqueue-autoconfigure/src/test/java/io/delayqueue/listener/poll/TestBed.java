@@ -219,8 +219,6 @@ public final class TestBed {
 
         private LoopTimer timer = TestBed.this.timer;
 
-        private PartitionLayouts partitions = PARTITIONS;
-
         private PrimaryPartitions primaryPartitions;
 
         private SharedListenerSettings settings = new SharedListenerSettings(Duration.ofSeconds(20), SAFETY_POLL, null,
@@ -247,11 +245,6 @@ public final class TestBed {
             return this;
         }
 
-        RuntimeBuilder partitions(PartitionLayouts partitions) {
-            this.partitions = partitions;
-            return this;
-        }
-
         RuntimeBuilder primaryPartitions(PrimaryPartitions primaryPartitions) {
             this.primaryPartitions = primaryPartitions;
             return this;
@@ -269,7 +262,7 @@ public final class TestBed {
 
         PollLoopContext build() {
             return new PollLoopContext(TestBed.this.store, this.events, this.executor, this.timer,
-                    new StoreOutageLog(TestBed.this.clock, Runnable::run), new ClockJumpLog(), this.partitions,
+                    new StoreOutageLog(TestBed.this.clock, Runnable::run), new ClockJumpLog(), PARTITIONS,
                     this.primaryPartitions, this.settings, this.nanoTime);
         }
 
