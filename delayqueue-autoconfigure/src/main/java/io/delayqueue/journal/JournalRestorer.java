@@ -19,7 +19,6 @@ import java.util.function.Supplier;
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.QueueName;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.journal.JournalRequest.Operation;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.StoreFailures;
 import org.jspecify.annotations.Nullable;

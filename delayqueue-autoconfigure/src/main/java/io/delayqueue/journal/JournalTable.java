@@ -2,12 +2,10 @@ package io.delayqueue.journal;
 
 import java.sql.Types;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.EnumSet;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -20,10 +18,8 @@ import java.util.stream.IntStream;
 
 import io.delayqueue.QueueName;
 import io.delayqueue.journal.JournalDatabase.StatementSettings;
-import io.delayqueue.journal.JournalRequest.Operation;
 import io.delayqueue.store.DueTime;
 import io.delayqueue.store.NewMessage;
-import org.jspecify.annotations.Nullable;
 
 import org.springframework.jdbc.core.namedparam.MapSqlParameterSource;
 import org.springframework.jdbc.core.simple.JdbcClient.StatementSpec;

@@ -16,7 +16,6 @@ import io.delayqueue.QueueName;
 import io.delayqueue.SendOutcome;
 import io.delayqueue.SendResult;
 import io.delayqueue.StoreUnavailableException;
-import io.delayqueue.admin.HistoryEntry.Event;
 import io.delayqueue.fixtures.ManualClock;
 import io.delayqueue.memory.InMemoryMessageStore;
 import io.delayqueue.store.ClaimRequest;

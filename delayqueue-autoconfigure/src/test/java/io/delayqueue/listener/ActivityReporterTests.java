@@ -1,6 +1,5 @@
 package io.delayqueue.listener;
 
-import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -3,7 +3,6 @@ package io.delayqueue.redis;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.Map;
 
 import io.delayqueue.QueueName;

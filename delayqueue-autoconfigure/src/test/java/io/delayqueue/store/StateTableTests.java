@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 
 import io.delayqueue.store.contract.MessageStoreContract;
 import org.junit.jupiter.api.Test;

@@ -1,7 +1,6 @@
 package io.delayqueue.test;
 
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;

@@ -1,7 +1,6 @@
 package io.delayqueue.integration.outage;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -11,7 +11,6 @@ import io.delayqueue.ScheduleOperations;
 import io.delayqueue.ScheduleSkip;
 import io.delayqueue.ScheduleStatus;
 import io.delayqueue.ScheduledOccurrence;
-import io.delayqueue.SkipReason;
 import io.delayqueue.fixtures.application.Application;
 import io.delayqueue.fixtures.application.Applications;
 import io.delayqueue.fixtures.redis.RedisBinary;

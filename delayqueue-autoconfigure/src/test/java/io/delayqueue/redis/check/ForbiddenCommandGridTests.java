@@ -1,6 +1,5 @@
 package io.delayqueue.redis.check;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

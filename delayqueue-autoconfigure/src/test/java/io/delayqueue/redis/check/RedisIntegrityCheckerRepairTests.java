@@ -1,7 +1,6 @@
 package io.delayqueue.redis.check;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;

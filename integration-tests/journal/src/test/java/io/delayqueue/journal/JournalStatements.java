@@ -16,7 +16,6 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 
-import io.delayqueue.OnDuplicate;
 import io.delayqueue.QueueName;
 import io.delayqueue.admin.HistoryEntry.Event;
 import io.delayqueue.journal.LedgerTable.Row;

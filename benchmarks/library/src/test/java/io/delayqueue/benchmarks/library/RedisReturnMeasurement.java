@@ -17,8 +17,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 /**
  * Measures how long after the end of an outage of Redis the first message is handled
  * (P3), without a restart, by workers with wake-ups and by workers that only poll. Prints

@@ -5,7 +5,6 @@ import java.util.ArrayDeque;
 import java.util.Base64;
 import java.util.Deque;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
@@ -198,5 +197,4 @@ class LimitContender implements Contender {
         return "limit:{" + queue + "}:scheduled";
     }
 
-    /** What {@link #open} made. */
 }

@@ -2,20 +2,14 @@ package io.delayqueue.store.contract.send;
 
 import io.delayqueue.OnDuplicate;
 import io.delayqueue.SendOutcome;
-import io.delayqueue.fixtures.store.ClaimValues;
-import io.delayqueue.fixtures.store.StoreCases;
 import io.delayqueue.fixtures.store.StoreFixture;
 import io.delayqueue.store.Lease;
 import org.junit.jupiter.api.Test;
 
 import static io.delayqueue.fixtures.store.StoreValues.DELAY;
-import static io.delayqueue.fixtures.store.StoreValues.LEASE;
 import static io.delayqueue.fixtures.store.StoreValues.at;
-import static io.delayqueue.fixtures.store.StoreValues.firstAttempt;
 import static io.delayqueue.fixtures.store.StoreValues.held;
-import static io.delayqueue.fixtures.store.StoreValues.deadLetterOf;
 import static io.delayqueue.fixtures.store.StoreValues.result;
-import static io.delayqueue.fixtures.store.StoreValues.redelivered;
 import static io.delayqueue.fixtures.store.StoreValues.waiting;
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,7 +1,6 @@
 package io.delayqueue.shop.crash;
 
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
