@@ -9,6 +9,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 import io.delayqueue.CancelResult;
 import io.delayqueue.DeadLetterEvent;
@@ -243,9 +244,10 @@ final class HistoryRecorder extends DelegatingMessageStore {
     }
 
     /** Makes a call and records its answer. */
-    private <T> CompletableFuture<T> recording(QueueName queue, Call<T> call, BiConsumer<Trace, T> onAnswer) {
+    private <T> CompletableFuture<T> recording(QueueName queue, Supplier<CompletableFuture<T>> call,
+            BiConsumer<Trace, T> onAnswer) {
         Trace trace = trace(queue);
-        CompletableFuture<T> answer = call.make();
+        CompletableFuture<T> answer = call.get();
         return (trace == null) ? answer : recording(answer, (value, failure) -> {
             if (value != null) {
                 onAnswer.accept(trace, value);
@@ -295,18 +297,6 @@ final class HistoryRecorder extends DelegatingMessageStore {
         }
         String masked = CauseMasking.masked(cause);
         return masked.equals(CauseMasking.MASKED) ? null : masked;
-    }
-
-    /**
-     * Makes a call of the store.
-     *
-     * @param <T> the type of the answer
-     */
-    @FunctionalInterface
-    private interface Call<T> {
-
-        CompletableFuture<T> make();
-
     }
 
     /** Records the transitions of one call, all at the time of its creation. */

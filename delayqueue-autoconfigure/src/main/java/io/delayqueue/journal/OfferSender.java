@@ -12,6 +12,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 
@@ -308,11 +309,11 @@ final class OfferSender {
         }
     }
 
-    private <T> CompletableFuture<T> limited(QueueName queue, Call<T> call) {
+    private <T> CompletableFuture<T> limited(QueueName queue, Supplier<CompletableFuture<T>> call) {
         CompletableFuture<T> answer;
         try {
             this.clock.prepare(queue);
-            answer = call.start();
+            answer = call.get();
         }
         catch (CompletionException ex) {
             answer = CompletableFuture.failedFuture(new StoreUnavailableException(
@@ -367,14 +368,6 @@ final class OfferSender {
             this.events.of(queue).cancelled();
         }
         return result;
-    }
-
-    /** Starts a call of the store. */
-    @FunctionalInterface
-    private interface Call<T> {
-
-        CompletableFuture<T> start();
-
     }
 
     /**
