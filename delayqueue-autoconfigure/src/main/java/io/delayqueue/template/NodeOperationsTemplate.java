@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiFunction;
 
 import io.delayqueue.DelayQueueException.Effect;
 import io.delayqueue.StoreUnavailableException;
@@ -109,7 +110,7 @@ public final class NodeOperationsTemplate implements NodeOperations {
     }
 
     /** Makes a change to the latest state, so that none of another operator is lost. */
-    private <T> Optional<T> change(String node, Changer<T> changer) {
+    private <T> Optional<T> change(String node, BiFunction<WantedNodeState, Instant, Change<T>> changer) {
         NodeEntry before = this.calls.await(this.nodes.wanted(node), OPERATION);
         for (int i = 0; i < MAX_TRIES && before.alive(); i++) {
             Change<T> change = changer.apply(WantedStateCodec.read(before.content(), before.now()), before.now());
@@ -135,13 +136,6 @@ public final class NodeOperationsTemplate implements NodeOperations {
                 .formatted(wanted.length, WantedStateCodec.MAX_LENGTH));
         }
         return wanted;
-    }
-
-    /** Computes a new state. */
-    private interface Changer<T> {
-
-        Change<T> apply(WantedNodeState before, Instant now);
-
     }
 
     /** Holds a new state, and the result for the caller. */
