@@ -13,6 +13,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntConsumer;
 
 /** Sends to a contender in the ways that are measured. Threads: one call at a time. */
 final class Load {
@@ -170,9 +171,9 @@ final class Load {
         }
     }
 
-    private static void inThreads(int threads, Part part) throws InterruptedException {
+    private static void inThreads(int threads, IntConsumer part) throws InterruptedException {
         if (threads == 1) {
-            part.run(0);
+            part.accept(0);
             return;
         }
         ExecutorService executor = Executors.newFixedThreadPool(threads);
@@ -180,7 +181,7 @@ final class Load {
             List<Callable<Object>> parts = new ArrayList<>();
             for (int thread = 0; thread < threads; thread++) {
                 int number = thread;
-                parts.add(Executors.callable(() -> part.run(number)));
+                parts.add(Executors.callable(() -> part.accept(number)));
             }
             for (Future<Object> future : executor.invokeAll(parts)) {
                 future.get();
@@ -206,12 +207,6 @@ final class Load {
             return (this.maxMillis > this.minMillis)
                     ? ThreadLocalRandom.current().nextLong(this.minMillis, this.maxMillis) : this.minMillis;
         }
-
-    }
-
-    private interface Part {
-
-        void run(int thread);
 
     }
 
