@@ -14,6 +14,7 @@ import java.util.TreeMap;
 
 import io.delayqueue.ScheduleDefinition;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -45,12 +46,14 @@ class QuartzCronTests {
     private static final List<String> CHANGING_ZONES = List.of("Europe/Berlin", "America/New_York", "America/Havana",
             "Australia/Sydney");
 
+    @Tag("long")
     @ParameterizedTest
     @ValueSource(strings = { "quartz-2.3", "quartz-2.4" })
     void aConvertedExpressionHasTheTimesOfQuartz(String version) throws Exception {
         compare(version, STEADY_ZONES);
     }
 
+    @Tag("long")
     @ParameterizedTest
     @ValueSource(strings = { "quartz-2.3", "quartz-2.4" })
     void whereAnHourIsRepeatedQuartzHasTheTimesOfTheSecondOneOnly(String version) throws Exception {
