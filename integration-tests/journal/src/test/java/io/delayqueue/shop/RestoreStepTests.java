@@ -1,21 +1,12 @@
 package io.delayqueue.shop;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-
-import javax.sql.DataSource;
 
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-
-import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -60,7 +51,7 @@ class RestoreStepTests {
      * Reads the calls of the other queue in the first statement of a scan, which follows
      * its first page, and in the first one after it.
      */
-    static final class ScanObserver implements BeanPostProcessor {
+    static final class ScanObserver extends StatementInterceptor {
 
         /** Set before the reconciler starts, whose thread reads it. */
         private volatile RedisServer redis;
@@ -70,30 +61,10 @@ class RestoreStepTests {
         private volatile long callsAtEnd;
 
         @Override
-        public Object postProcessAfterInitialization(Object bean, String name) {
-            return (bean instanceof DataSource source) ? new DelegatingDataSource(source) {
-
-                @Override
-                public Connection getConnection() throws SQLException {
-                    return observed(super.getConnection());
-                }
-
-            } : bean;
-        }
-
-        private Connection observed(Connection target) {
-            return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Connection.class },
-                    (proxy, method, arguments) -> {
-                        if (method.getName().equals("prepareStatement") && this.redis != null) {
-                            observe((String) arguments[0]);
-                        }
-                        try {
-                            return method.invoke(target, arguments);
-                        }
-                        catch (InvocationTargetException ex) {
-                            throw ex.getTargetException();
-                        }
-                    });
+        protected void beforeStatement(String statement) {
+            if (this.redis != null) {
+                observe(statement);
+            }
         }
 
         private void observe(String statement) {

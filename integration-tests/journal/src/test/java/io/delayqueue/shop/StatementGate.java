@@ -1,22 +1,12 @@
 package io.delayqueue.shop;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Method;
-import java.lang.reflect.Proxy;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import javax.sql.DataSource;
-
-import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
-
 /** Blocks or delays some statements while it is closed. */
-public final class StatementGate implements BeanPostProcessor {
+public final class StatementGate extends StatementInterceptor {
 
     /** A part of the statement by which a restore reads rows. */
     static final String RESTORE = "accepted = TRUE AND claimed_until >=";
@@ -54,33 +44,11 @@ public final class StatementGate implements BeanPostProcessor {
     }
 
     @Override
-    public Object postProcessAfterInitialization(Object bean, String name) {
-        return (bean instanceof DataSource source) ? new DelegatingDataSource(source) {
-
-            @Override
-            public Connection getConnection() throws SQLException {
-                return gated(super.getConnection());
-            }
-
-        } : bean;
-    }
-
-    private Connection gated(Connection target) {
-        return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Connection.class },
-                (proxy, method, arguments) -> call(target, method, arguments));
-    }
-
-    private Object call(Connection target, Method method, Object[] arguments) throws Throwable {
-        if (method.getName().equals("prepareStatement") && ((String) arguments[0]).contains(this.blocked)) {
+    protected void beforeStatement(String statement) throws InterruptedException {
+        if (statement.contains(this.blocked)) {
             this.waiting.incrementAndGet();
             this.opened.await(this.delay.toNanos(), TimeUnit.NANOSECONDS);
             this.waiting.decrementAndGet();
-        }
-        try {
-            return method.invoke(target, arguments);
-        }
-        catch (InvocationTargetException ex) {
-            throw ex.getTargetException();
         }
     }
 

@@ -1,14 +1,8 @@
 package io.delayqueue.shop.ledger;
 
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.Proxy;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-
-import javax.sql.DataSource;
 
 import io.delayqueue.fixtures.redis.RedisBinary;
 import io.delayqueue.fixtures.redis.RedisServer;
@@ -16,10 +10,8 @@ import io.delayqueue.shop.EachDatabase;
 import io.delayqueue.shop.Shop;
 import io.delayqueue.shop.ShopApplication;
 import io.delayqueue.shop.ShopDatabase;
+import io.delayqueue.shop.StatementInterceptor;
 import org.junit.jupiter.api.Tag;
-
-import org.springframework.beans.factory.config.BeanPostProcessor;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -64,40 +56,14 @@ class WaitingRequestTests {
     }
 
     /** Counts the statements by which the relay reads and searches requests. */
-    static final class ReadCounter implements BeanPostProcessor {
+    static final class ReadCounter extends StatementInterceptor {
 
         private final AtomicInteger reads = new AtomicInteger();
 
         private final AtomicInteger searches = new AtomicInteger();
 
         @Override
-        public Object postProcessAfterInitialization(Object bean, String name) {
-            return (bean instanceof DataSource source) ? new DelegatingDataSource(source) {
-
-                @Override
-                public Connection getConnection() throws SQLException {
-                    return counted(super.getConnection());
-                }
-
-            } : bean;
-        }
-
-        private Connection counted(Connection target) {
-            return (Connection) Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] { Connection.class },
-                    (proxy, method, arguments) -> {
-                        if (method.getName().equals("prepareStatement")) {
-                            count((String) arguments[0]);
-                        }
-                        try {
-                            return method.invoke(target, arguments);
-                        }
-                        catch (InvocationTargetException ex) {
-                            throw ex.getTargetException();
-                        }
-                    });
-        }
-
-        private void count(String statement) {
+        protected void beforeStatement(String statement) {
             if (statement.contains("AND claimed_by = ? AND claimed_until >")) {
                 this.reads.incrementAndGet();
             }
