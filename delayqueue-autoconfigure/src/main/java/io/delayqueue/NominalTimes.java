@@ -27,7 +27,7 @@ final class NominalTimes {
 
     private static final int MAX_CRON_LENGTH = 1000;
 
-    /** After so many days, another month has begun. */
+    /** The maximum number of days until another month begins. */
     private static final int MAX_DAYS = 31;
 
     private final @Nullable String cron;

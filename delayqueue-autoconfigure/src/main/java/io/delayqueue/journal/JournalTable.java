@@ -42,7 +42,7 @@ final class JournalTable {
     /** The longest claim of a node. */
     static final Duration MAX_CLAIM = Duration.ofMinutes(1);
 
-    /** No node claims a row for so long. */
+    /** Exceeds each claim of a node. */
     private static final Duration DISTANT_CLAIM = MAX_CLAIM.multipliedBy(10);
 
     /** How long an accepted row rests that this version cannot read. */

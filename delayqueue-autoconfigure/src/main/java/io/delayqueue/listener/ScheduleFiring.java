@@ -408,7 +408,7 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
             }
         }
 
-        /** Records the outcomes of steps, and what the store should have. */
+        /** Records the outcomes of steps, and the next times of declared schedules. */
         private void record(List<ScheduleStep> sent, FireResult firing) {
             for (int i = 0; i < sent.size(); i++) {
                 ScheduleStep step = sent.get(i);

@@ -360,7 +360,7 @@ class LedgerPreparationTests {
         assertThat(this.queue.find(QUEUE.value(), ID)).isEmpty();
     }
 
-    /** What a copy of Redis may bring back is remembered for an hour, and no longer. */
+    /** An older copy of Redis may bring back messages that have ended. */
     @EachDatabase
     void endsAreForgottenAfterAnHour(ShopDatabase database) {
         start(database);

@@ -16,7 +16,7 @@ import io.delayqueue.benchmarks.runner.result.Spread;
  * A goal for one measure.
  *
  * @param measure whose result says whether it is met
- * @param contender who is to reach it
+ * @param contender the contender that is to reach it
  * @param text what is to be reached, as a formula
  * @param check says whether it is, or that it was not measured
  */
