@@ -13,7 +13,8 @@
 -- ARGV from [2] on, for each message, with ids that differ:
 --   +0  id
 --   +1  stamp + envelope   the stamp begins with 's'
---   +2  due                '+delay' or epoch, ms
+-- then, for each message in turn:
+--   due                '+delay' or epoch, ms
 --
 -- Returns  { due, due, ... }, of one message due alone; {} if an id is held and nothing was
 --          done; or the error DQSTALE
@@ -40,31 +41,31 @@ if #ARGV == 4 then
   end
   reply, earliest = due, due
 else
-  local ids, dues, values = {}, {}, {}
+  local n = (#ARGV - 1) / 3
+  local ids, dues = {}, {}
   local spec, due
   reply, earliest = {}, math.huge
-  for i = 2, #ARGV, 3 do
-    local id, n = ARGV[i], (i + 1) / 3
-    if ARGV[i + 2] ~= spec then -- mostly the same for all
-      spec = ARGV[i + 2]
+  for i = 1, n do
+    local id, spec_here = ARGV[2 * i], ARGV[2 * n + 1 + i]
+    if spec_here ~= spec then -- mostly the same for all
+      spec = spec_here
       due = due_time(spec, now)
       if due < earliest then earliest = due end
     end
-    ids[n], reply[n] = id, due
-    dues[2 * n - 1], dues[2 * n] = due, id
-    values[2 * n - 1], values[2 * n] = id, ARGV[i + 1]
+    ids[i], reply[i] = id, due
+    dues[2 * i - 1], dues[2 * i] = due, id
   end
   if ARGV[1] == '' then -- new ids are held only if this call is repeated: one command for all
     local held = redis.call('HMGET', MESSAGES, unpack(ids))
-    for n = 1, #ids do
-      if held[n] then return {} end
+    for i = 1, n do
+      if held[i] then return {} end
     end
   else -- one by one, as an HMGET would read the held contents, which may be large
     for _, id in ipairs(ids) do
       if redis.call('HEXISTS', MESSAGES, id) == 1 then return {} end
     end
   end
-  redis.call('HSET', MESSAGES, unpack(values))
+  redis.call('HSET', MESSAGES, unpack(ARGV, 2, 2 * n + 1))
   local added = redis.pcall('ZADD', SCHEDULED, unpack(dues))
   if type(added) == 'table' and added.err then
     redis.call('HDEL', MESSAGES, unpack(ids))

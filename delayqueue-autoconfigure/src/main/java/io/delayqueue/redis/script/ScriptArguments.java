@@ -49,6 +49,7 @@ public final class ScriptArguments {
         byte[][] arguments = new byte[SEND_HEADER + messages.size() * SEND_FIELDS][];
         arguments[0] = version(target, messages);
         int at = SEND_HEADER;
+        int dueAt = SEND_HEADER + 2 * messages.size();
         DueTime due = null;
         byte[] written = new byte[0];
         for (NewMessage message : messages) {
@@ -58,7 +59,7 @@ public final class ScriptArguments {
             }
             arguments[at++] = bytesOfName(message.id());
             arguments[at++] = stamped(message);
-            arguments[at++] = written;
+            arguments[dueAt++] = written;
         }
         return arguments;
     }

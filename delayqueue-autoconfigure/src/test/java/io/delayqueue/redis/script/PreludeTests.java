@@ -1,6 +1,10 @@
 package io.delayqueue.redis.script;
 
+import java.util.stream.Stream;
+
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -75,16 +79,20 @@ class PreludeTests {
     }
 
     /**
-     * A send of a plain message is the most frequent call, and each function costs it
-     * time.
+     * The most frequent calls, which each function costs time. A variable with the name
+     * of a declaration adds it too.
      */
-    @Test
-    void addsFewDeclarationsToSend() {
-        String text = RedisScripts.SEND.text();
+    @ParameterizedTest
+    @CsvSource({ "send, 2", "claim, 4", "acknowledge, 1" })
+    void addsFewDeclarationsToFrequentCalls(String name, int functions) {
+        RedisScript script = Stream.of(RedisScripts.SEND, RedisScripts.CLAIM, RedisScripts.ACKNOWLEDGE)
+            .filter((each) -> each.name().equals(name))
+            .findFirst()
+            .orElseThrow();
 
-        assertThat(text.substring(0, text.indexOf("if ARGV[1]")).lines())
+        assertThat(script.text().substring(0, script.text().indexOf("-- " + name + ".lua")).lines())
             .filteredOn((line) -> line.contains("function"))
-            .hasSize(2);
+            .hasSize(functions);
     }
 
 }

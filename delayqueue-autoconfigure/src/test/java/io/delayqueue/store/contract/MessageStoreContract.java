@@ -28,6 +28,7 @@ import io.delayqueue.store.contract.send.ScheduleCases;
 import io.delayqueue.store.contract.send.SendAfterCurrentCases;
 import io.delayqueue.store.contract.send.SendKeepCases;
 import io.delayqueue.store.contract.send.SendReplaceCases;
+import io.delayqueue.store.contract.settle.AcknowledgeBatchCases;
 import io.delayqueue.store.contract.settle.AcknowledgeCases;
 import io.delayqueue.store.contract.settle.DeadLetterCases;
 import io.delayqueue.store.contract.settle.ExtendCases;
@@ -170,6 +171,16 @@ public abstract class MessageStoreContract implements StoreFixture {
     class Acknowledge extends AcknowledgeCases {
 
         Acknowledge() {
+            super(MessageStoreContract.this);
+        }
+
+    }
+
+    /** P5: so does each of many holders in one call. */
+    @Nested
+    class AcknowledgeBatches extends AcknowledgeBatchCases {
+
+        AcknowledgeBatches() {
             super(MessageStoreContract.this);
         }
 
