@@ -218,6 +218,19 @@ public abstract class DuplicateWindowCases extends StoreCases {
     }
 
     @Test
+    void isIndependentOfManyOthersThatAreAcknowledgedTogether() {
+        this.dq.send(once("first"));
+        for (int i = 0; i < 20; i++) {
+            this.dq.send(NewMessage.of("b" + i, DueTime.NOW, envelope("b")));
+        }
+        List<Lease> leases = this.dq.claim().leases();
+
+        assertThat(this.dq.acknowledgeAll(leases)).hasSize(21).containsOnly(true);
+        assertThat(this.dq.send(once("second"))).isEqualTo(DEDUPLICATED);
+        assertThat(this.dq.send(once("b0", 4, null, null)).outcome()).isEqualTo(SendOutcome.SCHEDULED);
+    }
+
+    @Test
     void isIgnoredByASendWithoutAWindow() {
         handled();
         assertThat(this.dq.send(keep("second", DELAY))).isEqualTo(result(SendOutcome.SCHEDULED, at(10)));
