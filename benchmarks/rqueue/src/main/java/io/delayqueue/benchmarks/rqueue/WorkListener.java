@@ -14,7 +14,7 @@ final class WorkListener {
         this.handler = handler;
     }
 
-    @RqueueListener(value = "${bench.queues}", concurrency = "${bench.handlers}",
+    @RqueueListener(value = "${bench.queues}", concurrency = "${bench.handlers}", batchSize = "${bench.batch}",
             visibilityTimeout = "${bench.visibility}")
     public void handle(Work work) {
         this.handler.accept(work);

@@ -54,7 +54,7 @@ final class DrainMeasure implements Measure {
         try (Stage stage = round.open(round.variant().equals(Variant.OURS_DEFAULTS) ? "" : "handlers=16")) {
             for (int bytes : List.of(100, 1024)) {
                 int messages = messages(round, bytes);
-                int part = round.variant().isRqueue() ? 50 : Math.min(messages, 200_000) / (bytes / 100);
+                int part = Math.min(messages, 200_000) / (round.variant().isRqueue() ? 4 : bytes / 100);
                 round.warmUp(stage, () -> drain(stage, part, bytes));
                 Drain drain = drain(stage, messages, bytes);
                 round.record(new Round.Scenario((bytes == 100) ? "100 B" : "1 KiB", bytes),

@@ -231,8 +231,8 @@ public final class Report {
 
                         A quotient or a difference is the median of those of each round. A goal is met if the median of at least five rounds
                         meets it, and the worse quartile is within 5 % of it. Rounds with steal of 2 % and more, or in which other processes
-                        used 5 % of the cores and more, do not count. Where the quartiles of a rate are more than 20 % apart, CPU per
-                        message decides. Counts need one round, as do runs that are too long to be repeated.
+                        used 5 % of the cores and more, do not count. Where the quartiles of a quotient of rates are more than 20 % apart,
+                        CPU per message decides. Counts need one round, as do runs that are too long to be repeated.
 
                         | Measure | Goal | Measured | | Commit | Rounds | Cell s |
                         | --- | --- | --- | --- | --- | ---: | ---: |
