@@ -108,11 +108,22 @@ public final class MessageLimits {
      */
     public static Duration requireDelay(Duration delay) {
         Objects.requireNonNull(delay, "A delay is needed; Duration.ZERO for now");
-        if (delay.isNegative() || delay.compareTo(MAX_DURATION) > 0) {
+        return requireNotNegative("Delay", delay);
+    }
+
+    /**
+     * Checks a time span that may be empty.
+     * @param name name of the time span, for the exception message
+     * @param span zero to {@link #MAX_DURATION}
+     * @return {@code span}
+     * @throws IllegalArgumentException if it is negative or too long
+     */
+    public static Duration requireNotNegative(String name, Duration span) {
+        if (span.isNegative() || span.compareTo(MAX_DURATION) > 0) {
             throw new IllegalArgumentException(
-                    "Delay %s is not valid: use zero to %d days".formatted(describe(delay), MAX_DURATION.toDays()));
+                    "%s %s is not valid: use zero to %d days".formatted(name, describe(span), MAX_DURATION.toDays()));
         }
-        return delay;
+        return span;
     }
 
     /**

@@ -325,7 +325,7 @@ public final class ScheduleDefinition {
          * @param jitter zero to {@link MessageLimits#MAX_DURATION}
          */
         public Builder jitter(Duration jitter) {
-            this.jitter = MessageLimits.requireDelay(jitter);
+            this.jitter = MessageLimits.requireNotNegative("Jitter", jitter);
             return this;
         }
 

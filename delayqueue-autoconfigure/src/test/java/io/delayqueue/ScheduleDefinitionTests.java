@@ -85,7 +85,8 @@ class ScheduleDefinitionTests {
             .withMessage("Catch-up limit 0 is not valid: use 1 to 1000");
         assertThatIllegalArgumentException().isThrownBy(() -> builder.catchUpLimit(1_001));
         assertThatIllegalArgumentException().isThrownBy(() -> builder.timeToLive(Duration.ZERO));
-        assertThatIllegalArgumentException().isThrownBy(() -> builder.jitter(Duration.ofMillis(-1)));
+        assertThatIllegalArgumentException().isThrownBy(() -> builder.jitter(Duration.ofMillis(-1)))
+            .withMessage("Jitter -1 ms is not valid: use zero to 36500 days");
         assertThatIllegalArgumentException().isThrownBy(() -> builder.priority(10));
     }
 

@@ -42,7 +42,6 @@ import io.delayqueue.store.MessageEventRecorder;
 import io.delayqueue.store.MessageGroupChangeException;
 import io.delayqueue.store.NewMessage;
 import io.delayqueue.store.PartitionLayout;
-import io.delayqueue.store.Texts;
 import io.delayqueue.store.envelope.EnvelopeCodec;
 import io.delayqueue.store.routing.PartitionRouter;
 import io.delayqueue.store.routing.StoreComponents;
@@ -359,10 +358,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
 
     @Override
     public Optional<ReceivedMessage> receive(String queue, Duration timeout) {
-        if (timeout.isNegative() || timeout.compareTo(MessageLimits.MAX_DURATION) > 0) {
-            throw new IllegalArgumentException("Timeout %s is not valid: use zero to %d days"
-                .formatted(Texts.span(timeout), MessageLimits.MAX_DURATION.toDays()));
-        }
+        MessageLimits.requireNotNegative("Timeout", timeout);
         return this.receiver.receive(new QueueName(queue), timeout);
     }
 
@@ -477,7 +473,7 @@ public class DelayQueueTemplate implements DelayQueueOperations {
 
     @Override
     public PauseResult pause(String queue, Duration time) {
-        return pause(queue, DueTime.after(MessageLimits.requireDelay(time)));
+        return pause(queue, DueTime.after(MessageLimits.requireNotNegative("Pause", time)));
     }
 
     @Override
