@@ -102,16 +102,15 @@ local token, expired, n = '', 0, 0 -- n: how many are leased
 local polled, reply = {}, {} -- polled: lists of id, due, id, due and so on
 local attempts, details, dead_lettered, returned, next_at
 
--- Contents are read before anything moves, one by one until they have BYTES: several at once
--- could be of any size. Due messages that are not read stay in their lane. Leases are added
--- before lanes are cleared, and both after a removal that takes nothing: so a missing right
--- removes no message from its lane, and a full Redis accepts the writes.
+-- Contents are read before anything moves, until they have BYTES: several at once while they are
+-- small, else one by one, as several could be of any size. Due messages that are not leased stay in
+-- their lane. Leases are added before lanes are cleared, and both after a removal that takes nothing:
+-- so a missing right removes no message from its lane, and a full Redis accepts the writes.
 if plain and not paused then
   local due = redis.call('ZRANGE', SCHEDULED, '-inf', now_ms, 'BYSCORE', 'LIMIT', '0', ARGV[1], 'WITHSCORES')
-  local most, bytes = #due / 2, 0
+  local most, bytes, ids = #due / 2, 0, {}
+  for i = 1, most do ids[i] = due[2 * i - 1] end
   if entries > 0 and most > 0 then
-    local ids = {}
-    for i = 1, most do ids[i] = due[2 * i - 1] end
     local all_attempts = tried and redis.call('HMGET', ATTEMPTS, unpack(ids)) or {}
     local all_details = detailed and redis.call('HMGET', DETAILS, unpack(ids)) or {}
     for i = 1, most do plain = plain and not (all_attempts[i] or all_details[i]) end
@@ -119,9 +118,14 @@ if plain and not paused then
     if not plain then most = 0 end
   end
   if most > 0 then reply, polled = { 0, 0, 0, 0, 0, 0, 0, 0, unpack(due) }, { due } end
+  local before, contents = 0, {} -- contents: those that were read last; `before`: how many before them
   for i = 1, most do
     if bytes > BYTES then break end
-    local content = redis.call('HGET', MESSAGES, due[2 * i - 1])
+    if i - before > #contents then
+      before = n
+      contents = redis.call('HMGET', MESSAGES, unpack(ids, i, bytes < n * SMALL and math.min(n + TOGETHER, most) or i))
+    end
+    local content = contents[i - before]
     if not content then
       plain = false
       break

@@ -18,7 +18,8 @@ import java.util.stream.Collectors;
  * function costs a script time in every call, even if the function is never called.
  * <p>
  * Relies on the layout: a declaration begins with {@code local} at the start of a line,
- * and a block of a script ends before the first line that is indented less.
+ * and a block of a script ends before the first line that is indented less. A script uses
+ * a declaration if it contains its name, so none of its variables may have such a name.
  */
 final class Prelude {
 

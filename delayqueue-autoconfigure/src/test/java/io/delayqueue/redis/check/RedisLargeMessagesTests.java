@@ -51,6 +51,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -359,6 +360,36 @@ class RedisLargeMessagesTests {
 
                 assertThat(server.commands().info("commandstats")).contains("cmdstat_hmget:calls=1,")
                     .doesNotContain("cmdstat_hexists", "cmdstat_hset:", "cmdstat_zadd");
+            }
+            finally {
+                own.destroy();
+            }
+        }
+    }
+
+    /**
+     * P3: contents that are read together could be large together. The first is read
+     * alone, then ten at a time while all are small.
+     */
+    @ParameterizedTest
+    @CsvSource({ "20, 100, 11", "4000, 21, 3", "5000, 20, 20", "200000, 5, 5" })
+    void aClaimReadsOnlySmallContentsTogether(int bytes, int messages, int calls) {
+        byte[] envelope = envelope(bytes);
+        List<NewMessage> batch = IntStream.range(0, messages)
+            .mapToObj((i) -> new NewMessage("m" + i, true, DueTime.NOW, OnDuplicate.KEEP, 4, null, null, envelope))
+            .toList();
+        try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
+            LettuceConnectionFactory own = ConnectionFactories.lettuce(server);
+            try (RedisScriptExecutor access = RedisScriptExecutor.to(own, "large", Duration.ofSeconds(30))) {
+                RedisMessageStore messageStore = new RedisMessageStore(access);
+                messageStore.schedule(HOME, batch).join();
+                server.commands().configResetstat();
+
+                assertThat(messageStore.claim(QUEUE, new ClaimRequest(100, LEASE, ExpiryPolicy.DROP)).join().messages())
+                    .hasSize(messages);
+
+                assertThat(server.commands().info("commandstats")).contains("cmdstat_hmget:calls=%d,".formatted(calls))
+                    .doesNotContain("cmdstat_hget:");
             }
             finally {
                 own.destroy();
