@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 
 import io.delayqueue.OnDuplicate;
@@ -293,29 +294,23 @@ class RedisLargeMessagesTests {
     void anExaminationOfAHashOfEmptyBucketsIsSeveralCalls() {
         int left = 300;
         List<String> ids = IntStream.range(0, 6_000).mapToObj((i) -> "m" + i).toList();
-        try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
-            LettuceConnectionFactory own = ConnectionFactories.lettuce(server);
-            try (RedisScriptExecutor access = RedisScriptExecutor.to(own, "large", Duration.ofSeconds(30))) {
-                ids.forEach((id) -> server.commands().hset("large:{large}:messages", id, "-foreign{}"));
-                // Reads end the growth of the hash, which a save would interrupt.
-                ids.forEach((id) -> server.commands().hget("large:{large}:messages", id));
-                server.commands().configSet("rdb-key-save-delay", "20000000");
-                server.commands().bgsave();
-                server.commands().hdel("large:{large}:messages", ids.subList(left, ids.size()).toArray(String[]::new));
-                server.commands().configResetstat();
+        onOwnServer((server, access) -> {
+            ids.forEach((id) -> server.commands().hset("large:{large}:messages", id, "-foreign{}"));
+            // Reads end the growth of the hash, which a save would interrupt.
+            ids.forEach((id) -> server.commands().hget("large:{large}:messages", id));
+            server.commands().configSet("rdb-key-save-delay", "20000000");
+            server.commands().bgsave();
+            server.commands().hdel("large:{large}:messages", ids.subList(left, ids.size()).toArray(String[]::new));
+            server.commands().configResetstat();
 
-                access
-                    .run(RedisScripts.INSPECT_MESSAGES, QUEUE, ScriptCodec.bytes(KeyKind.MESSAGES.number()),
-                            ScriptCodec.bytes(0), ScriptCodec.bytes(100))
-                    .join();
+            access
+                .run(RedisScripts.INSPECT_MESSAGES, QUEUE, ScriptCodec.bytes(KeyKind.MESSAGES.number()),
+                        ScriptCodec.bytes(0), ScriptCodec.bytes(100))
+                .join();
 
-                assertThat(server.commands().info("commandstats")).contains("cmdstat_hscan:calls=100,");
-                assertThat(examined(access)).hasSize(left);
-            }
-            finally {
-                own.destroy();
-            }
-        }
+            assertThat(server.commands().info("commandstats")).contains("cmdstat_hscan:calls=100,");
+            assertThat(examined(access)).hasSize(left);
+        });
     }
 
     /** Contents that are held are not read to find out that they are. */
@@ -323,21 +318,15 @@ class RedisLargeMessagesTests {
     void aSendReadsNoContents() {
         send(mixed(4, OnDuplicate.KEEP));
         byte[][] arguments = ScriptArguments.ofSend(HOME, mixed(4, OnDuplicate.KEEP));
-        try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
-            LettuceConnectionFactory own = ConnectionFactories.lettuce(server);
-            try (RedisScriptExecutor access = RedisScriptExecutor.to(own, "large", Duration.ofSeconds(30))) {
-                new RedisMessageStore(access).schedule(HOME, mixed(4, OnDuplicate.KEEP).subList(1, 2)).join();
-                server.commands().configResetstat();
+        onOwnServer((server, access) -> {
+            new RedisMessageStore(access).schedule(HOME, mixed(4, OnDuplicate.KEEP).subList(1, 2)).join();
+            server.commands().configResetstat();
 
-                assertThat(access.send(null, QUEUE, arguments).join()).isEmpty();
+            assertThat(access.send(null, QUEUE, arguments).join()).isEmpty();
 
-                assertThat(server.commands().info("commandstats")).contains("cmdstat_hexists")
-                    .doesNotContain("cmdstat_hget", "cmdstat_hmget");
-            }
-            finally {
-                own.destroy();
-            }
-        }
+            assertThat(server.commands().info("commandstats")).contains("cmdstat_hexists")
+                .doesNotContain("cmdstat_hget", "cmdstat_hmget");
+        });
     }
 
     /**
@@ -350,21 +339,15 @@ class RedisLargeMessagesTests {
             .mapToObj((i) -> new NewMessage("m" + i, true, DueTime.after(LEASE.multipliedBy(3 - i)), OnDuplicate.KEEP,
                     4, null, null, envelope(20)))
             .toList();
-        try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
-            LettuceConnectionFactory own = ConnectionFactories.lettuce(server);
-            try (RedisScriptExecutor access = RedisScriptExecutor.to(own, "large", Duration.ofSeconds(30))) {
-                new RedisMessageStore(access).schedule(HOME, batch.subList(1, 2)).join();
-                server.commands().configResetstat();
+        onOwnServer((server, access) -> {
+            new RedisMessageStore(access).schedule(HOME, batch.subList(1, 2)).join();
+            server.commands().configResetstat();
 
-                assertThat(access.send(null, QUEUE, ScriptArguments.ofSend(HOME, batch)).join()).isEmpty();
+            assertThat(access.send(null, QUEUE, ScriptArguments.ofSend(HOME, batch)).join()).isEmpty();
 
-                assertThat(server.commands().info("commandstats")).contains("cmdstat_hmget:calls=1,")
-                    .doesNotContain("cmdstat_hexists", "cmdstat_hset:", "cmdstat_zadd");
-            }
-            finally {
-                own.destroy();
-            }
-        }
+            assertThat(server.commands().info("commandstats")).contains("cmdstat_hmget:calls=1,")
+                .doesNotContain("cmdstat_hexists", "cmdstat_hset:", "cmdstat_zadd");
+        });
     }
 
     /**
@@ -378,18 +361,25 @@ class RedisLargeMessagesTests {
         List<NewMessage> batch = IntStream.range(0, messages)
             .mapToObj((i) -> new NewMessage("m" + i, true, DueTime.NOW, OnDuplicate.KEEP, 4, null, null, envelope))
             .toList();
+        onOwnServer((server, access) -> {
+            RedisMessageStore messageStore = new RedisMessageStore(access);
+            messageStore.schedule(HOME, batch).join();
+            server.commands().configResetstat();
+
+            assertThat(messageStore.claim(QUEUE, new ClaimRequest(100, LEASE, ExpiryPolicy.DROP)).join().messages())
+                .hasSize(messages);
+
+            assertThat(server.commands().info("commandstats")).contains("cmdstat_hmget:calls=%d,".formatted(calls))
+                .doesNotContain("cmdstat_hget:");
+        });
+    }
+
+    /** Runs a test on a server whose commands are counted. */
+    private static void onOwnServer(BiConsumer<RedisServer, RedisScriptExecutor> test) {
         try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {
             LettuceConnectionFactory own = ConnectionFactories.lettuce(server);
             try (RedisScriptExecutor access = RedisScriptExecutor.to(own, "large", Duration.ofSeconds(30))) {
-                RedisMessageStore messageStore = new RedisMessageStore(access);
-                messageStore.schedule(HOME, batch).join();
-                server.commands().configResetstat();
-
-                assertThat(messageStore.claim(QUEUE, new ClaimRequest(100, LEASE, ExpiryPolicy.DROP)).join().messages())
-                    .hasSize(messages);
-
-                assertThat(server.commands().info("commandstats")).contains("cmdstat_hmget:calls=%d,".formatted(calls))
-                    .doesNotContain("cmdstat_hget:");
+                test.accept(server, access);
             }
             finally {
                 own.destroy();
