@@ -119,6 +119,7 @@ public final class MessageLimits {
      * @throws IllegalArgumentException if it is negative or too long
      */
     public static Duration requireNotNegative(String name, Duration span) {
+        Objects.requireNonNull(span, () -> name + " is missing; use Duration.ZERO for none");
         if (span.isNegative() || span.compareTo(MAX_DURATION) > 0) {
             throw new IllegalArgumentException(
                     "%s %s is not valid: use zero to %d days".formatted(name, describe(span), MAX_DURATION.toDays()));

@@ -10,6 +10,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 /**
  * Tests which messages are rejected before anything is stored, and the exception
@@ -74,6 +75,12 @@ class MessageLimitsTests {
             .isThrownBy(() -> MessageLimits.requireDelay(MessageLimits.MAX_DURATION.plusNanos(1)));
         assertThatIllegalArgumentException()
             .isThrownBy(() -> MessageLimits.requireDelay(Duration.ofSeconds(Long.MAX_VALUE)));
+    }
+
+    @Test
+    void aMissingSpanIsNamed() {
+        assertThatNullPointerException().isThrownBy(() -> MessageLimits.requireNotNegative("Jitter", null))
+            .withMessage("Jitter is missing; use Duration.ZERO for none");
     }
 
     @Test
