@@ -155,8 +155,8 @@ final class ScheduleFiring implements LocalSchedules.Watcher {
     }
 
     /**
-     * Ends firing the schedules of a queue that no listener listens to any more, unless
-     * this process has put or declared some in it.
+     * Ends firing the schedules of a queue that has no listener left, unless this process
+     * has put or declared some in it.
      */
     void remove(QueueName queue) {
         this.listened.remove(queue);

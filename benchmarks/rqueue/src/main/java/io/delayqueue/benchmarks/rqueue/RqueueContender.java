@@ -32,8 +32,8 @@ import org.springframework.data.redis.core.StringRedisTemplate;
 
 /**
  * Rqueue in a Spring Boot application with its defaults, and with a pool of connections,
- * without which it opens one for each message. The option {@code tuned} makes its mover
- * and its poller as fast as its settings allow, and lets it take a hundred messages in a
+ * without which it opens one for each message. With the option {@code tuned} its mover
+ * and its poller are as fast as its settings allow, and it takes a hundred messages in a
  * call.
  */
 final class RqueueContender implements Contender {
