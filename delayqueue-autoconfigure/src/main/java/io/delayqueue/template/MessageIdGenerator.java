@@ -2,19 +2,27 @@ package io.delayqueue.template;
 
 import java.security.SecureRandom;
 import java.util.Base64;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Generates ids of 16 base64url characters: 96 random bits, so that the probability of a
- * collision among ten billion messages is about one in a billion.
+ * Generates ids of 16 base64url characters. The first four are the time of the monotonic
+ * clock in units of 17 ms, and repeat every three days; the others are 72 random bits.
+ * The probability of a collision among ten billion messages is about one in a billion if
+ * they are spread over three days, and among a million messages of one unit about one in
+ * ten billion.
+ * <p>
+ * Because of the time, ids of one machine that were generated at about the same time are
+ * near one another in the indexes of a database, so that the journal writes few pages of
+ * them. The ids are in no order.
  * <p>
  * Uses {@link SecureRandom}. The store takes a generated id that it already holds for a
  * repetition of the same send, so a collision would lose a message.
  * {@link java.util.concurrent.ThreadLocalRandom} is not suitable: its 64-bit cycle starts
  * at a seed derived from two clocks, so that processes started together may generate the
  * same sequence. The extra microsecond is negligible compared with a call to the store.
- * The ids of a batch share that microsecond. No bits are kept from one call to the next,
- * as two processes that are restored from one image of memory would share them.
+ * The ids of a batch share that microsecond. No random bits are kept from one call to the
+ * next, as two processes that are restored from one image of memory would share them.
  * Thread-safe.
  */
 final class MessageIdGenerator {
@@ -24,12 +32,29 @@ final class MessageIdGenerator {
     /** Without padding, as three bytes become four characters. */
     private static final int CHARACTERS = 16;
 
+    /** A unit of the time is two to the power of this, in nanoseconds. */
+    private static final int UNIT_BITS = 24;
+
     /** The most ids that are drawn at once. */
     private static final int BLOCK = 256;
 
     private final SecureRandom random = new SecureRandom();
 
     private final Base64.Encoder encoder = Base64.getUrlEncoder().withoutPadding();
+
+    private final LongSupplier nanoTime;
+
+    MessageIdGenerator() {
+        this(System::nanoTime);
+    }
+
+    /**
+     * Creates a generator.
+     * @param nanoTime the monotonic clock
+     */
+    MessageIdGenerator(LongSupplier nanoTime) {
+        this.nanoTime = nanoTime;
+    }
 
     String next() {
         return draw(1);
@@ -47,6 +72,12 @@ final class MessageIdGenerator {
     private String draw(int count) {
         byte[] bits = new byte[count * BYTES];
         this.random.nextBytes(bits);
+        long time = this.nanoTime.getAsLong() >> UNIT_BITS;
+        for (int at = 0; at < bits.length; at += BYTES) {
+            bits[at] = (byte) (time >> 16);
+            bits[at + 1] = (byte) (time >> 8);
+            bits[at + 2] = (byte) time;
+        }
         return this.encoder.encodeToString(bits);
     }
 
