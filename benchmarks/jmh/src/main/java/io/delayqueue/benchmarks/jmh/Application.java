@@ -91,8 +91,10 @@ class Application {
 
         private final ConfigurableApplicationContext context = start();
 
+        private final DelayQueueOperations template = bean(DelayQueueOperations.class);
+
         DelayQueueOperations template() {
-            return this.context.getBean(DelayQueueOperations.class);
+            return this.template;
         }
 
         <T> T bean(Class<T> type) {
