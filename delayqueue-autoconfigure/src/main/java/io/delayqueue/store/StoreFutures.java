@@ -3,6 +3,7 @@ package io.delayqueue.store;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /** Starts calls of the store, and combines their answers. */
@@ -19,6 +20,16 @@ public final class StoreFutures {
         catch (Throwable ex) {
             return CompletableFuture.failedFuture(ex);
         }
+    }
+
+    /**
+     * Starts a call that needs the answer of an earlier one. If that is known, allocates
+     * no future to pass the answer on; returns a failed future if the call throws.
+     */
+    public static <T, U> CompletableFuture<U> then(CompletableFuture<T> earlier,
+            Function<T, CompletableFuture<U>> call) {
+        boolean known = earlier.isDone() && !earlier.isCompletedExceptionally();
+        return known ? send(() -> call.apply(earlier.join())) : earlier.thenCompose(call);
     }
 
     /**

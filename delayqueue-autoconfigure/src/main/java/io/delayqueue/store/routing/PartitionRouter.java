@@ -127,10 +127,10 @@ public final class PartitionRouter {
         this.registrar.register(queue);
         if (message.unique()) {
             // Most messages are of this kind, and never rejected for their target.
-            return this.layouts.of(queue)
-                .thenCompose((partitions) -> this.store.schedule(
-                        requireJournal(queue, partitions, offer).target(queue, message.id()).with(offer),
-                        List.of(message)))
+            return StoreFutures.then(this.layouts.of(queue),
+                    (partitions) -> this.store.schedule(
+                            requireJournal(queue, partitions, offer).target(queue, message.id()).with(offer),
+                            List.of(message)))
                 .thenApply((results) -> results.get(0));
         }
         return this.layouts.of(queue)
