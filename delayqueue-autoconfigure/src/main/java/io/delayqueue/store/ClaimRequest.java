@@ -14,9 +14,11 @@ import org.jspecify.annotations.Nullable;
  * caller that does not stay, or does not receive signals about primary pollers
  * @param usualLease the lease time configured for the queue, which is assumed for leases
  * that ran out
+ * @param backlog whether many messages may have one due time, since the last claim left
+ * due messages behind; a store may read these at a lower cost, and answers the same
  */
 public record ClaimRequest(int limit, Duration leaseTime, ExpiryPolicy policy, @Nullable PrimaryPollerBid bid,
-        Duration usualLease) {
+        Duration usualLease, boolean backlog) {
 
     /** Creates a request without a bid. */
     public ClaimRequest(int limit, Duration leaseTime, ExpiryPolicy policy) {
@@ -26,6 +28,12 @@ public record ClaimRequest(int limit, Duration leaseTime, ExpiryPolicy policy, @
     /** Creates a request with the configured lease time. */
     public ClaimRequest(int limit, Duration leaseTime, ExpiryPolicy policy, @Nullable PrimaryPollerBid bid) {
         this(limit, leaseTime, policy, bid, leaseTime);
+    }
+
+    /** Creates a request without a backlog. */
+    public ClaimRequest(int limit, Duration leaseTime, ExpiryPolicy policy, @Nullable PrimaryPollerBid bid,
+            Duration usualLease) {
+        this(limit, leaseTime, policy, bid, usualLease, false);
     }
 
 }

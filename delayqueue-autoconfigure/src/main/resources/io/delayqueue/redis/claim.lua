@@ -31,15 +31,17 @@
 -- ARGV[2]  lease_time  microseconds
 -- ARGV[3]  usual_lease  microseconds; of the queue, so that of most leases that ran out
 -- ARGV[4]  expired     'drop' or 'dead-letter'
+-- ARGV[5]  backlog     '1' if many messages may have one due time, as the last claim left due
+--                      messages behind; otherwise '0'. Changes the cost alone
 -- then, from a node that bids for the role of the primary poller:
--- ARGV[5]  bid         'renew': it has the role, and confirmed it a moment ago; 'acquire': it
+-- ARGV[6]  bid         'renew': it has the role, and confirmed it a moment ago; 'acquire': it
 --                      takes the role if it is free; 'rebalance': or if its owner has two
 --                      partitions more
 -- then, except for 'renew':
--- ARGV[6]  node        its name, letters and digits
--- ARGV[7]  others      of how many other partitions it is the primary poller
--- ARGV[8]  term        ms, how long it has the role
--- ARGV[9]  grace       ms; if a message has been due for longer, the primary poller is away
+-- ARGV[7]  node        its name, letters and digits
+-- ARGV[8]  others      of how many other partitions it is the primary poller
+-- ARGV[9]  term        ms, how long it has the role
+-- ARGV[10] grace       ms; if a message has been due for longer, the primary poller is away
 --
 -- Returns  { now, next_at, token, expired, refused, version, primary, n, id, due, id, due, ...,
 --            value, value, ... }
@@ -107,7 +109,16 @@ local attempts, details, dead_lettered, returned, next_at
 -- their lane. Leases are added before lanes are cleared, and both after a removal that takes nothing:
 -- so a missing right removes no message from its lane, and a full Redis accepts the writes.
 if plain and not paused then
-  local due = redis.call('ZRANGE', SCHEDULED, '-inf', now_ms, 'BYSCORE', 'LIMIT', '0', ARGV[1], 'WITHSCORES')
+  local due = {}
+  if ARGV[5] == '1' then -- the server writes each score as text, so one that all have is read once
+    local head = redis.call('ZRANGE', SCHEDULED, '0', '0', 'WITHSCORES')[2]
+    local same = head and tonumber(head) <= now_ms
+      and redis.call('ZRANGE', SCHEDULED, head, head, 'BYSCORE', 'LIMIT', '0', ARGV[1]) or {}
+    for i = 1, #same == limit and limit or 0 do due[2 * i - 1], due[2 * i] = same[i], head end
+  end
+  if not due[1] then
+    due = redis.call('ZRANGE', SCHEDULED, '-inf', now_ms, 'BYSCORE', 'LIMIT', '0', ARGV[1], 'WITHSCORES')
+  end
   local most, bytes, ids = #due / 2, 0, {}
   for i = 1, most do ids[i] = due[2 * i - 1] end
   if entries > 0 and most > 0 then
@@ -275,7 +286,7 @@ if first then next_at = math.min(next_at or math.huge, math.ceil(first / 1000)) 
 if next_at then next_at = math.min(math.max(next_at, 1), 9007199254740991) end
 
 -- Whether the caller is the primary poller; a successful bid is recorded and published.
-local bid, node = ARGV[5], ARGV[6]
+local bid, node = ARGV[6], ARGV[7]
 local primary, takes_role = bid == 'renew', false
 if bid == 'acquire' or bid == 'rebalance' then
   local holder = redis.pcall('GET', PRIMARY) or ''
@@ -290,8 +301,8 @@ if bid == 'acquire' or bid == 'rebalance' then
       oldest = math.min(oldest, since or oldest)
     end
   end
-  local late = not behind and now_ms - oldest >= tonumber(ARGV[9])
-  local overloaded = bid == 'rebalance' and owner and tonumber(load) >= ARGV[7] + 2
+  local late = not behind and now_ms - oldest >= tonumber(ARGV[10])
+  local overloaded = bid == 'rebalance' and owner and tonumber(load) >= ARGV[8] + 2
   primary = not holder.err and (not owner or owner == node or late or overloaded) or false
   takes_role = primary
 end
@@ -311,9 +322,9 @@ elseif not paused then -- workers know the end of a pause, or are notified
   end
 end
 if takes_role then
-  local load = to_digits(ARGV[7] + 1)
+  local load = to_digits(ARGV[8] + 1)
   if paused then redis.pcall('DEL', PRIMARY) end -- a removal first: see mark-started.lua
-  if redis.pcall('SET', PRIMARY, node .. ' ' .. load, 'PX', ARGV[8]).err then
+  if redis.pcall('SET', PRIMARY, node .. ' ' .. load, 'PX', ARGV[9]).err then
     primary = false
   else
     local next_in = next_at and to_digits(math.max(0, next_at - now_ms)) or ''

@@ -33,11 +33,17 @@ class RedisForeignScoresTests {
 
     private static final Partition QUEUE = Partition.first(new QueueName("foreign"));
 
+    private static final Duration LEASE = Duration.ofMinutes(1);
+
     private final RedisServer server = RedisServer.shared(RedisBinary.preferred());
 
     private final String namespace = "foreign-" + UUID.randomUUID();
 
     private ClaimResult claimAfter(double... scores) {
+        return claimAfter(false, scores);
+    }
+
+    private ClaimResult claimAfter(boolean backlog, double... scores) {
         String stem = this.namespace + ":{foreign}:";
         for (int i = 0; i < scores.length; i++) {
             this.server.commands().hset(stem + "messages", "m" + i, "sforeign{\"payload\":1}");
@@ -46,12 +52,21 @@ class RedisForeignScoresTests {
         LettuceConnectionFactory connections = ConnectionFactories.lettuce(this.server);
         try (RedisScriptExecutor redis = RedisScriptExecutor.to(connections, this.namespace, Duration.ofSeconds(30))) {
             return new RedisMessageStore(redis)
-                .claim(QUEUE, new ClaimRequest(1, Duration.ofMinutes(1), ExpiryPolicy.DROP))
+                .claim(QUEUE, new ClaimRequest(1, LEASE, ExpiryPolicy.DROP, null, LEASE, backlog))
                 .join();
         }
         finally {
             connections.destroy();
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = { 0, -0.5, -1_790_000_000_000d, 1_790_000_000_000.25, Double.NEGATIVE_INFINITY })
+    void aClaimOfABacklogReturnsALongDueMessageAndReportsThatMoreAreDue(double score) {
+        ClaimResult claim = claimAfter(true, score, score);
+
+        assertThat(claim.messages()).hasSize(1);
+        assertThat(claim.nextIn()).isZero();
     }
 
     @ParameterizedTest

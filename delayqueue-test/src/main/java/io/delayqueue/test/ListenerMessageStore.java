@@ -139,7 +139,8 @@ final class ListenerMessageStore extends DelegatingMessageStore {
     }
 
     private static ClaimRequest limited(ClaimRequest request, int limit) {
-        return new ClaimRequest(limit, request.leaseTime(), request.policy(), request.bid(), request.usualLease());
+        return new ClaimRequest(limit, request.leaseTime(), request.policy(), request.bid(), request.usualLease(),
+                request.backlog());
     }
 
     private ClaimResult claimed(Partition partition, ClaimResult claim) {

@@ -123,7 +123,7 @@ final class VirtualTimeMessageStore extends DelegatingMessageStore {
         LeaseTokenSequence guard = tokens(partition);
         LeaseTokenSequence.Moment moment = guard.moment(this.time.millis(), request.leaseTime());
         ClaimRequest distinct = new ClaimRequest(request.limit(), moment.lease(), request.policy(), request.bid(),
-                request.usualLease());
+                request.usualLease(), request.backlog());
         return call("claim", () -> this.time.within(moment.micros(), () -> store().claim(partition, distinct)), () -> {
         }).thenApply((claim) -> {
             guard.claimed(claim);

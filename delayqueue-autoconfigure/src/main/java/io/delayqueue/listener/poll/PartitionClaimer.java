@@ -158,10 +158,12 @@ final class PartitionClaimer {
             return null;
         }
         this.inFlight.addAndGet(permits);
+        int limit = batch ? most : permits;
+        boolean backlog = limit == MessageStore.BATCH_LIMIT && this.schedule.isBacklogged();
         PrimaryPollerBid bid = this.schedule.poll(time());
         ListenerSettings settings = this.binding.settings();
-        int limit = batch ? most : permits;
-        ClaimRequest request = new ClaimRequest(limit, settings.lease(), settings.expiryPolicy(), bid);
+        ClaimRequest request = new ClaimRequest(limit, settings.lease(), settings.expiryPolicy(), bid, settings.lease(),
+                backlog);
         long sentAt = this.context.now();
         return new Sent(permits, limit, bid, sentAt,
                 StoreFutures.send(() -> this.context.store().claim(this.binding.partition(), request))

@@ -39,6 +39,10 @@ public final class ScriptArguments {
 
     private static final byte[] DROP = bytes("drop");
 
+    private static final byte[] BACKLOG = bytes("1");
+
+    private static final byte[] NO_BACKLOG = bytes("0");
+
     private static final byte[] BASE_64_URL = bytes("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_");
 
     private ScriptArguments() {
@@ -150,7 +154,8 @@ public final class ScriptArguments {
     /** Returns the arguments of claim.lua. */
     public static byte[][] ofClaim(ClaimRequest request) {
         List<byte[]> arguments = new ArrayList<>(List.of(bytes(request.limit()), micros(request.leaseTime()),
-                micros(request.usualLease()), (request.policy() == ExpiryPolicy.DEAD_LETTER) ? DEAD_LETTER : DROP));
+                micros(request.usualLease()), (request.policy() == ExpiryPolicy.DEAD_LETTER) ? DEAD_LETTER : DROP,
+                request.backlog() ? BACKLOG : NO_BACKLOG));
         PrimaryPollerBid bid = request.bid();
         if (bid != null) {
             arguments.add(bytes(bid.kind().name().toLowerCase(Locale.ROOT)));

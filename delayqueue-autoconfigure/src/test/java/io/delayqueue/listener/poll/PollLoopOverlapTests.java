@@ -88,6 +88,13 @@ class PollLoopOverlapTests {
     }
 
     @Test
+    void fullClaimsStateThatTheLastOneHasLeftDueMessages() {
+        claimTwice();
+
+        assertThat(this.bed.store.backlogs).containsExactly(false, true, true);
+    }
+
+    @Test
     void aSecondClaimNeedsPermitsForAFullOne() {
         claimOnce(299, MESSAGES);
         this.loop.runOnce();
@@ -117,6 +124,7 @@ class PollLoopOverlapTests {
         TestBed.poll(this.loop);
 
         assertThat(claims()).hasSize(2);
+        assertThat(this.bed.store.backlogs).containsExactly(false, false);
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.delayqueue.store.contract.claim;
 
 import java.time.Duration;
+import java.util.List;
 
 import io.delayqueue.fixtures.store.ClaimValues;
 import io.delayqueue.fixtures.store.ClaimedMessageValues;
@@ -226,6 +227,37 @@ public abstract class ClaimCases extends StoreCases {
         this.dq.advance(LEASE);
 
         assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(redelivered(at(31), 1, 1)));
+    }
+
+    /** P2, whatever the caller states about a backlog: that changes the cost alone. */
+    @Test
+    void claimsABacklogOfOneDueTimeOnceThatIsOver() {
+        this.dq.sendAll(List.of(called("a", DELAY), called("b", DELAY), called("c", DELAY)));
+
+        assertThat(backlog(2)).isEmpty();
+
+        this.dq.advance(DELAY);
+        assertThat(backlog(2)).containsExactly("a " + at(10), "b " + at(10));
+        assertThat(backlog(2)).containsExactly("c " + at(10));
+        assertThat(backlog(2)).isEmpty();
+    }
+
+    @Test
+    void claimsABacklogOfSeveralDueTimesInTheirOrder() {
+        this.dq.sendAll(List.of(called("b", DELAY), called("c", DELAY), called("d", DELAY.multipliedBy(2)),
+                called("a", DELAY.multipliedBy(2)), called("e", DELAY.multipliedBy(3))));
+        this.dq.advance(DELAY.multipliedBy(2));
+
+        assertThat(backlog(3)).containsExactly("b " + at(10), "c " + at(10), "a " + at(20));
+        assertThat(backlog(3)).containsExactly("d " + at(20));
+    }
+
+    private List<String> backlog(int limit) {
+        return this.dq.claim(new ClaimRequest(limit, LEASE, ExpiryPolicy.DROP, null, LEASE, true))
+            .messages()
+            .stream()
+            .map((message) -> message.lease().id() + " " + message.dueAt())
+            .toList();
     }
 
 }
