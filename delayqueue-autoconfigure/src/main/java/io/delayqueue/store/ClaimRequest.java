@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * caller that does not stay, or does not receive signals about primary pollers
  * @param usualLease the lease time configured for the queue, which is assumed for leases
  * that ran out
- * @param backlog whether many messages may have one due time, since the last claim left
- * due messages behind; a store may read these at a lower cost, and answers the same
+ * @param backlog whether due messages were left by an earlier claim, so that many may
+ * have one due time; a store may then read them at a lower cost, and answers the same
  */
 public record ClaimRequest(int limit, Duration leaseTime, ExpiryPolicy policy, @Nullable PrimaryPollerBid bid,
         Duration usualLease, boolean backlog) {

@@ -7,14 +7,16 @@ import java.util.function.Supplier;
 
 /**
  * Generates ids of 16 base64url characters. The first four are the time of the monotonic
- * clock in units of 17 ms, and repeat every three days; the others are 72 random bits.
- * The probability of a collision among ten billion messages is about one in a billion if
- * they are spread over three days, and among a million messages of one unit about one in
- * ten billion.
+ * clock in units of 17 ms, which repeats every three days, and with a restart of the
+ * machine where that restarts the clock; the others are 72 random bits. The probability
+ * of a collision among ten billion messages is about one in a billion if they are spread
+ * evenly over the units, and among a million messages of one unit about one in ten
+ * billion.
  * <p>
  * Because of the time, ids of one machine that were generated at about the same time are
  * near one another in the indexes of a database, so that the journal writes few pages of
- * them. The ids are in no order.
+ * them. The ids are in no order. An id reveals for how long the clock of its machine has
+ * run, apart from whole cycles; its other bits cannot be guessed.
  * <p>
  * Uses {@link SecureRandom}. The store takes a generated id that it already holds for a
  * repetition of the same send, so a collision would lose a message.

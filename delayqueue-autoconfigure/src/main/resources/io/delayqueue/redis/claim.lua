@@ -31,8 +31,8 @@
 -- ARGV[2]  lease_time  microseconds
 -- ARGV[3]  usual_lease  microseconds; of the queue, so that of most leases that ran out
 -- ARGV[4]  expired     'drop' or 'dead-letter'
--- ARGV[5]  backlog     '1' if many messages may have one due time, as the last claim left due
---                      messages behind; otherwise '0'. Changes the cost alone
+-- ARGV[5]  backlog     '1' if an earlier claim left due messages behind, so that many may have one
+--                      due time; otherwise '0'. The answer does not depend on it, but the cost does
 -- then, from a node that bids for the role of the primary poller:
 -- ARGV[6]  bid         'renew': it has the role, and confirmed it a moment ago; 'acquire': it
 --                      takes the role if it is free; 'rebalance': or if its owner has two

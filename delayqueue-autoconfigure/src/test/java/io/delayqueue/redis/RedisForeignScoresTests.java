@@ -61,12 +61,18 @@ class RedisForeignScoresTests {
     }
 
     @ParameterizedTest
-    @ValueSource(doubles = { 0, -0.5, -1_790_000_000_000d, 1_790_000_000_000.25, Double.NEGATIVE_INFINITY })
+    @ValueSource(doubles = { 0, -0.5, -1_790_000_000_000d, 1_600_000_000_000.25, -0.0, Double.NEGATIVE_INFINITY })
     void aClaimOfABacklogReturnsALongDueMessageAndReportsThatMoreAreDue(double score) {
         ClaimResult claim = claimAfter(true, score, score);
 
         assertThat(claim.messages()).hasSize(1);
         assertThat(claim.nextIn()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = { 8_000_000_000_000.25, Double.POSITIVE_INFINITY })
+    void aClaimOfABacklogLeavesAMessageThatIsNotDue(double score) {
+        assertThat(claimAfter(true, score, score).messages()).isEmpty();
     }
 
     @ParameterizedTest

@@ -69,6 +69,10 @@ class MessageIdGeneratorTests {
         assertThat(generator.next()).startsWith("AAAA");
         nanoTime.set(1L << 24);
         assertThat(generator.next()).startsWith("AAAB");
+        nanoTime.set(1L << 32);
+        assertThat(generator.next()).startsWith("AAEA");
+        nanoTime.set(1L << 40);
+        assertThat(generator.next()).startsWith("AQAA");
         nanoTime.set(-1);
         assertThat(generator.next()).startsWith("____");
         nanoTime.set(1L << 48);

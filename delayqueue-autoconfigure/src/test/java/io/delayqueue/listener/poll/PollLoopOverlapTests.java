@@ -88,7 +88,7 @@ class PollLoopOverlapTests {
     }
 
     @Test
-    void fullClaimsStateThatTheLastOneHasLeftDueMessages() {
+    void fullClaimsHaveTheBacklogFlagIfTheLastOneHasLeftDueMessages() {
         claimTwice();
 
         assertThat(this.bed.store.backlogs).containsExactly(false, true, true);
@@ -100,6 +100,16 @@ class PollLoopOverlapTests {
         this.loop.runOnce();
 
         assertThat(claims()).hasSize(2);
+    }
+
+    @Test
+    void aClaimOfFewerMessagesHasNoBacklogFlag() {
+        claimOnce(5, MESSAGES);
+        this.first.complete(null);
+        handleAll();
+
+        assertThat(claims()).startsWith("claim 5", "claim 7");
+        assertThat(this.bed.store.backlogs).startsWith(false, false);
     }
 
     @Test

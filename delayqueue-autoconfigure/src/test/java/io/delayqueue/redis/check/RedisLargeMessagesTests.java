@@ -374,6 +374,31 @@ class RedisLargeMessagesTests {
         });
     }
 
+    /**
+     * Redis writes each due time that a command returns as text: the time that a full
+     * claim of a backlog shares is read once. The calls of ZRANGE include two for the
+     * first lease and the next message.
+     */
+    @ParameterizedTest
+    @CsvSource({ "true, true, 4", "true, false, 5", "false, true, 3" })
+    void aFullClaimOfABacklogReadsADueTimeOnceThatAllHave(boolean backlog, boolean equal, int calls) {
+        List<NewMessage> batch = IntStream.range(0, 100)
+            .mapToObj((i) -> NewMessage.of("m" + i, DueTime.NOW, envelope(20)))
+            .toList();
+        onOwnServer((server, access) -> {
+            RedisMessageStore messageStore = new RedisMessageStore(access);
+            messageStore.schedule(HOME, batch).join();
+            server.commands().zincrby("large:{%s}:scheduled".formatted(QUEUE), equal ? 0 : -1, "m50");
+            server.commands().configResetstat();
+
+            assertThat(messageStore.claim(QUEUE, new ClaimRequest(100, LEASE, ExpiryPolicy.DROP, null, LEASE, backlog))
+                .join()
+                .messages()).hasSize(100);
+
+            assertThat(server.commands().info("commandstats")).contains("cmdstat_zrange:calls=%d,".formatted(calls));
+        });
+    }
+
     /** Runs a test on a server whose commands are counted. */
     private static void onOwnServer(BiConsumer<RedisServer, RedisScriptExecutor> test) {
         try (RedisServer server = RedisServer.start(RedisBinary.preferred())) {

@@ -229,9 +229,9 @@ public abstract class ClaimCases extends StoreCases {
         assertThat(this.dq.claim()).isEqualTo(ClaimValues.of(redelivered(at(31), 1, 1)));
     }
 
-    /** P2, whatever the caller states about a backlog: that changes the cost alone. */
+    /** P2, with the backlog flag as well, which changes the cost of a claim only. */
     @Test
-    void claimsABacklogOfOneDueTimeOnceThatIsOver() {
+    void claimsABacklogOfOneDueTimeWhenItIsDue() {
         this.dq.sendAll(List.of(called("a", DELAY), called("b", DELAY), called("c", DELAY)));
 
         assertThat(backlog(2)).isEmpty();
