@@ -1,32 +1,38 @@
 package io.delayqueue.store;
 
 import java.time.Duration;
+import java.time.Instant;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds the content of a wake-up. Times are relative to when it was sent, so they do not
+ * Holds the content of a wake-up. Spans are relative to when it was sent, so they do not
  * depend on the clock of a process; transmission only delays them. The signals of a
  * partition arrive in the order of their events.
  *
  * @param kind what happened
  * @param in time until the listener should act; {@code null} if unknown
+ * @param due the same time by the store's clock, for a listener that knows it: not
+ * delayed by transmission; {@code null} if unknown
  * @param primary the primary poller that polled; {@code null} for other kinds
  */
-public record WakeUpSignal(Kind kind, @Nullable Duration in, @Nullable PrimaryPoller primary) {
+public record WakeUpSignal(Kind kind, @Nullable Duration in, @Nullable Instant due, @Nullable PrimaryPoller primary) {
 
     /** A message may be due now, or a wake-up may have been missed. */
-    public static final WakeUpSignal POLL_NOW = new WakeUpSignal(Kind.POLL_NOW, Duration.ZERO, null);
+    public static final WakeUpSignal POLL_NOW = new WakeUpSignal(Kind.POLL_NOW, Duration.ZERO, null, null);
 
     /** The partition no longer has a primary poller. */
-    public static final WakeUpSignal NO_PRIMARY = new WakeUpSignal(Kind.NO_PRIMARY, null, null);
+    public static final WakeUpSignal NO_PRIMARY = new WakeUpSignal(Kind.NO_PRIMARY, null, null, null);
 
     /** Schedules of the queue were changed. */
-    public static final WakeUpSignal SCHEDULES_CHANGED = new WakeUpSignal(Kind.SCHEDULES_CHANGED, null, null);
+    public static final WakeUpSignal SCHEDULES_CHANGED = new WakeUpSignal(Kind.SCHEDULES_CHANGED, null, null, null);
 
-    /** Returns the signal that a message will be due. */
-    public static WakeUpSignal dueIn(Duration in) {
-        return new WakeUpSignal(Kind.DUE_IN, in, null);
+    /**
+     * Returns the signal that a message will be due.
+     * @param due when, by the store's clock; {@code null} if unknown
+     */
+    public static WakeUpSignal dueIn(Duration in, @Nullable Instant due) {
+        return new WakeUpSignal(Kind.DUE_IN, in, due, null);
     }
 
     /**
@@ -34,7 +40,7 @@ public record WakeUpSignal(Kind kind, @Nullable Duration in, @Nullable PrimaryPo
      * @param in time until there is more to claim; {@code null} if the queue is empty
      */
     public static WakeUpSignal primaryPolled(@Nullable Duration in, PrimaryPoller primary) {
-        return new WakeUpSignal(Kind.PRIMARY_POLLED, in, primary);
+        return new WakeUpSignal(Kind.PRIMARY_POLLED, in, null, primary);
     }
 
     /** Lists the kinds of signals. */

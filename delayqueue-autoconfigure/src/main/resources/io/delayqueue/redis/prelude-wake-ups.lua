@@ -8,9 +8,9 @@ end
 -- Sets the wake mark and publishes when a message is due, or `body`. Returns 1 if this user
 -- may not publish, else 0; the message is stored in both cases.
 local function publish_wake_up(due, now, body)
-  local ahead = math.max(0, due - math.floor(now / 1000))
-  redis.pcall('SET', WAKE, to_digits(due), 'PX', to_digits(ahead + WAKE_GRACE))
-  local reply = redis.pcall('PUBLISH', WAKE, body or '+' .. to_digits(ahead))
+  local ahead = math.max(0, due * 1000 - now)
+  redis.pcall('SET', WAKE, to_digits(due), 'PX', to_digits(math.ceil(ahead / 1000) + WAKE_GRACE))
+  local reply = redis.pcall('PUBLISH', WAKE, body or '+' .. to_digits(ahead) .. ':' .. to_digits(due))
   return type(reply) == 'table' and reply.err and 1 or 0
 end
 

@@ -134,7 +134,7 @@
 -- KEYS[2]  scheduled  ZSET   id -> due time, ms; the normal lane
 -- KEYS[3]  wake       STRING the earliest time, ms, at which workers with free permits plan to
 --                            poll; the channel of wake-ups has the same name. Published there:
---                            '+<ms>' a message is due after that time; '!' poll now;
+--                            '+<us>:<ms>' a message is due after that time, and when; '!' poll now;
 --                            'k<ms>:<load>:<node>' the primary poller polled, and will again
 --                            after that time, '' for an empty queue; 'v' there is none;
 --                            's' schedules were changed

@@ -195,7 +195,7 @@ class RedisPrimaryPollerTests {
     void onlyThePrimaryPollerSetsTheWakeMark() {
         this.store
             .schedule(PartitionTarget.first(QUEUE.queue()),
-                    List.of(NewMessage.of("later", DueTime.after(Duration.ofSeconds(9)), body())))
+                    List.of(NewMessage.of("later", DueTime.after(LATER), body())))
             .join();
         claim("a", Kind.ACQUIRE, 0);
         assertThat(text("wake")).isNotNull();
@@ -214,7 +214,7 @@ class RedisPrimaryPollerTests {
         send("m");
         this.store
             .schedule(PartitionTarget.first(QUEUE.queue()),
-                    List.of(NewMessage.of("later", DueTime.after(Duration.ofSeconds(9)), body())))
+                    List.of(NewMessage.of("later", DueTime.after(LATER), body())))
             .join();
 
         assertThat(claim(1, bid("a", Kind.ACQUIRE, 0)).primaryPoller()).isTrue();
@@ -292,10 +292,10 @@ class RedisPrimaryPollerTests {
 
             this.store
                 .schedule(PartitionTarget.first(QUEUE.queue()),
-                        List.of(NewMessage.of("later", DueTime.after(Duration.ofSeconds(9)), body())))
+                        List.of(NewMessage.of("later", DueTime.after(LATER), body())))
                 .join();
             claim("b", Kind.ACQUIRE, 2);
-            assertThat(next(signals)).isEqualTo(WakeUpSignal.dueIn(Duration.ofSeconds(9)));
+            assertThat(next(signals)).isEqualTo(WakeUpSignal.dueIn(LATER, this.clock.now().plus(LATER)));
             assertThat(next(signals))
                 .isEqualTo(WakeUpSignal.primaryPolled(Duration.ofSeconds(9), new WakeUpSignal.PrimaryPoller("b", 3)));
         }
@@ -313,7 +313,7 @@ class RedisPrimaryPollerTests {
     void resigningRemovesTheWakeMark() {
         this.store
             .schedule(PartitionTarget.first(QUEUE.queue()),
-                    List.of(NewMessage.of("later", DueTime.after(Duration.ofSeconds(9)), body())))
+                    List.of(NewMessage.of("later", DueTime.after(LATER), body())))
             .join();
         claim("a", Kind.ACQUIRE, 0);
         assertThat(text("wake")).isNotNull();

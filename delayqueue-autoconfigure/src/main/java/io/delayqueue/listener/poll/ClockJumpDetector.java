@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * ahead of the monotonic clock of this process, and reports an answer outside them. Each
  * answer that contains the store's time narrows them: the store read its clock after the
  * call was sent and before the answer arrived. A slow answer therefore narrows them
- * little, and never counts as a jump.
+ * little, and never counts as a jump. The upper bound also shows how much slower a call
+ * was than the fastest one.
  * <p>
  * <strong>Threads.</strong> The iterations of the loop.
  */
@@ -35,6 +36,9 @@ final class ClockJumpDetector {
     private long most;
 
     private long since;
+
+    /** By how much the last call was slower than the fastest one. */
+    private long delay;
 
     /**
      * Updates the bounds with the store's time in an answer.
@@ -65,7 +69,16 @@ final class ClockJumpDetector {
             }
         }
         this.since = answeredAt;
+        this.delay = high - this.most;
         return jump;
+    }
+
+    /**
+     * Returns how many nanoseconds more than the fastest call that is known the last one
+     * took until the store read its clock.
+     */
+    long delay() {
+        return this.delay;
     }
 
     private void restart(long low, long high) {

@@ -264,7 +264,9 @@ final class PartitionClaimer {
         }
         this.clockSampledAt = (jump != null) ? answer.at() : sent.sentAt();
         this.claimLimit = Math.min(2 * this.claimLimit, MessageStore.BATCH_LIMIT);
-        this.schedule.found(answer.claim(), sent.bid(), answer.at() - this.start);
+        // A claim takes time to arrive, so the next one is sent earlier by that of the
+        // fastest.
+        this.schedule.found(answer.claim(), sent.bid(), sent.sentAt() + this.clock.delay() - this.start);
         return answer;
     }
 

@@ -1,6 +1,7 @@
 package io.delayqueue.listener.poll;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.function.DoubleSupplier;
 
 import io.delayqueue.store.ClaimResult;
@@ -74,6 +75,12 @@ final class PollSchedule {
      */
     private boolean backlogged;
 
+    /** The store's time in the last answer; {@code null} before the first. */
+    private @Nullable Instant storeTime;
+
+    /** When a poll would have been sent to arrive at that time. */
+    private long storeTimeAt;
+
     /** When this node or the primary poller last polled. */
     private long polledAt;
 
@@ -138,7 +145,7 @@ final class PollSchedule {
         long before = nextAt();
         switch (signal.kind()) {
             case POLL_NOW -> this.pending = true;
-            case DUE_IN -> learn(now + span(signal.in()));
+            case DUE_IN -> learn(Math.min(now + span(signal.in()), timeOf(signal.due())));
             case PRIMARY_POLLED -> onPrimaryPolled(signal, now);
             case NO_PRIMARY -> onNoPrimary();
             case SCHEDULES_CHANGED -> {
@@ -146,6 +153,12 @@ final class PollSchedule {
             }
         }
         return nextAt() < before;
+    }
+
+    /** Returns when a poll must be sent to arrive at this time of the store's clock. */
+    private long timeOf(@Nullable Instant due) {
+        return (due != null && this.storeTime != null)
+                ? this.storeTimeAt + Nanos.of(Duration.between(this.storeTime, due)) : NEVER;
     }
 
     private void learn(long due) {
@@ -228,9 +241,16 @@ final class PollSchedule {
                 this.primaryPartitions.others(this.partition));
     }
 
-    /** Ends a poll that the store has answered. */
+    /**
+     * Ends a poll that the store has answered.
+     * @param at when the poll was sent, or a little later, but before the store read its
+     * clock: a poll that is sent as long after that as the answer says arrives when a
+     * message is due
+     */
     synchronized void found(ClaimResult claim, @Nullable PrimaryPollerBid bid, long at) {
         this.polledAt = at;
+        this.storeTime = claim.now();
+        this.storeTimeAt = at;
         Duration nextIn = claim.nextIn();
         this.backlogged = nextIn != null && nextIn.isZero();
         this.nextDueAt = Math.min(this.learnedDueAt, (nextIn != null) ? at + Nanos.of(nextIn) : NEVER);

@@ -2,6 +2,8 @@ package io.delayqueue.redis.wakeup;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -26,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class PartitionListeners {
 
-    private static final Pattern BODY = Pattern
-        .compile("\\+(?<in>\\d{1,15})|k(?<next>\\d{0,15}):(?<load>\\d{1,6}):(?<node>[A-Za-z0-9]{1,40})|v");
+    private static final Pattern BODY = Pattern.compile(
+            "\\+(?<in>\\d{1,18}):(?<due>\\d{1,15})|k(?<next>\\d{0,15}):(?<load>\\d{1,6}):(?<node>[A-Za-z0-9]{1,40})|v");
 
     private static final byte[] SCHEDULES = { 's' };
 
@@ -159,7 +161,8 @@ final class PartitionListeners {
         String in = text.group("in");
         String node = text.group("node");
         if (in != null) {
-            return WakeUpSignal.dueIn(Duration.ofMillis(Long.parseLong(in)));
+            return WakeUpSignal.dueIn(Duration.of(Long.parseLong(in), ChronoUnit.MICROS),
+                    Instant.ofEpochMilli(Long.parseLong(text.group("due"))));
         }
         if (node == null) {
             return WakeUpSignal.NO_PRIMARY;

@@ -215,7 +215,7 @@ class HostileContentIntegrationTests {
             }
         }
         raw.publish(key("records", "wake"), bytes("k999999999999999:999999:evil"));
-        raw.publish(key("records", "wake"), bytes("+999999999999999"));
+        raw.publish(key("records", "wake"), bytes("+999999999999999999:999999999999999"));
 
         assertOthersAreHandled("records");
         assertThat(calls() - before).isLessThan(4L * HostileValues.all().size() * QUEUES.length);

@@ -87,6 +87,29 @@ class ClockJumpDetectorTests {
     }
 
     @Test
+    void theDelayOfACallIsThatBehindTheFastestOne() {
+        observe(0, 20, 10);
+        assertThat(this.clock.delay()).isZero();
+        observe(20, 20, 22);
+        assertThat(this.clock.delay()).as("the fastest").isZero();
+        observe(40, 20, 57);
+        assertThat(this.clock.delay()).as("less a thousandth of 20 ms").isEqualTo(15 * MILLI - 20_000);
+    }
+
+    /**
+     * Otherwise polls would be early or late for as long as the bounds of the old time
+     * last.
+     */
+    @Test
+    void aChangedClockMakesNoCallLookSlow() {
+        observe(0, 20, 10);
+        observe(20, 20, 80);
+        assertThat(this.clock.delay()).as("forward by 50 ms").isZero();
+        observe(40, 20, 0);
+        assertThat(this.clock.delay()).as("back by 100 ms").isZero();
+    }
+
+    @Test
     void aSmallChangeIsNoJump() {
         observe(0, 1, 0);
         assertThat(observe(5000, 1, 5090)).isNull();

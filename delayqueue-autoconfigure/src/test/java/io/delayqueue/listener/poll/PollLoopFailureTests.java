@@ -81,7 +81,7 @@ class PollLoopFailureTests {
         this.bed.clock.advance(pause.minusNanos(1));
         this.bed.store.recover();
 
-        loop.onWakeUp(WakeUpSignal.dueIn(Duration.ZERO));
+        loop.onWakeUp(WakeUpSignal.dueIn(Duration.ZERO, null));
         assertThat(loop.runOnce()).isEqualTo(Duration.ofNanos(1));
         assertThat(this.bed.store.count("claim")).isOne();
         this.bed.clock.advance(Duration.ofNanos(1));

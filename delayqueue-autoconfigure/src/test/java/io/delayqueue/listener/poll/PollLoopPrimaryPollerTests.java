@@ -58,7 +58,7 @@ class PollLoopPrimaryPollerTests {
 
     private void due(PollLoop loop, Duration in) {
         this.bed.store.add("due in " + in, in);
-        loop.onWakeUp(WakeUpSignal.dueIn(in));
+        loop.onWakeUp(WakeUpSignal.dueIn(in, null));
     }
 
     @Test
@@ -113,7 +113,7 @@ class PollLoopPrimaryPollerTests {
         PollLoop loop = loop();
         this.bed.store.add("first", Duration.ZERO);
         this.bed.store.during("claim", () -> {
-            loop.onWakeUp(WakeUpSignal.dueIn(Duration.ZERO));
+            loop.onWakeUp(WakeUpSignal.dueIn(Duration.ZERO, null));
             this.bed.clock.advance(Duration.ofSeconds(1));
         });
         loop.runOnce();
@@ -138,7 +138,7 @@ class PollLoopPrimaryPollerTests {
         TestBed.poll(loop);
         this.bed.store.add("second", Duration.ZERO);
         this.bed.store.during("claim", () -> {
-            loop.onWakeUp(WakeUpSignal.dueIn(Duration.ZERO));
+            loop.onWakeUp(WakeUpSignal.dueIn(Duration.ZERO, null));
             this.bed.clock.advance(Duration.ofSeconds(1));
         });
         TestBed.poll(loop);
@@ -282,7 +282,7 @@ class PollLoopPrimaryPollerTests {
         this.bed.store.add("first", Duration.ZERO);
         busy.runOnce();
         this.bed.runHandlers();
-        waiting.onWakeUp(WakeUpSignal.dueIn(Duration.ZERO));
+        waiting.onWakeUp(WakeUpSignal.dueIn(Duration.ZERO, null));
         waiting.runOnce();
         this.bed.store.calls.clear();
 

@@ -11,6 +11,7 @@ import ch.qos.logback.classic.Level;
 import io.delayqueue.DeadLetterEvent;
 import io.delayqueue.fixtures.LogCapture;
 import io.delayqueue.store.MessageEventRecorder;
+import io.delayqueue.store.WakeUpSignal;
 import org.junit.jupiter.api.Test;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -35,6 +36,21 @@ class PollLoopTests {
         loop.runOnce();
         this.bed.runHandlers();
         assertThat(this.bed.handled).containsExactly("later");
+    }
+
+    /** A poll that is sent only when the message is due is late by a call. */
+    @Test
+    void sendsAPollSoThatTheFastestCallArrivesWhenTheMessageIsDue() {
+        this.bed.store.add("later", Duration.ofSeconds(1));
+        this.bed.store.during("claim", () -> this.bed.clock.advance(Duration.ofMillis(2)));
+        PollLoop loop = this.bed.loop();
+        assertThat(loop.runOnce()).as("sent 2 ms before").isEqualTo(Duration.ofMillis(1000 - 2 - 2));
+
+        this.bed.store.during("claim", () -> this.bed.clock.advance(Duration.ofMillis(40)));
+        loop.onWakeUp(WakeUpSignal.POLL_NOW);
+        Duration drift = Duration.ofNanos(40_000);
+        assertThat(loop.runOnce()).as("a slow call counts less")
+            .isEqualTo(Duration.ofMillis(1000 - 42 - 2).minus(drift));
     }
 
     @Test

@@ -80,15 +80,36 @@ class PollScheduleTests {
     void aSignalOfADueMessageMakesTheNextPollEarlier() {
         find(ms(0), Duration.ofSeconds(3), true);
 
-        assertThat(this.schedule.onWakeUp(WakeUpSignal.dueIn(Duration.ofSeconds(1)), ms(500))).isTrue();
-        assertThat(this.schedule.onWakeUp(WakeUpSignal.dueIn(Duration.ofSeconds(2)), ms(500))).isFalse();
+        assertThat(this.schedule.onWakeUp(WakeUpSignal.dueIn(Duration.ofSeconds(1), null), ms(500))).isTrue();
+        assertThat(this.schedule.onWakeUp(WakeUpSignal.dueIn(Duration.ofSeconds(2), null), ms(500))).isFalse();
         assertThat(this.schedule.nextAt()).isEqualTo(ms(1500));
+    }
+
+    /**
+     * The span of a signal counts from when it arrives, so it is late by its
+     * transmission.
+     */
+    @Test
+    void aSignalWithTheStoresTimeIsNotDelayedByItsTransmission() {
+        find(ms(100), null, true);
+
+        this.schedule.onWakeUp(WakeUpSignal.dueIn(Duration.ofSeconds(1), Instant.ofEpochMilli(1050)), ms(200));
+        assertThat(this.schedule.nextAt()).isEqualTo(ms(1150));
+    }
+
+    /** The clock of the store may have been set since the last poll. */
+    @Test
+    void aSignalIsNotLaterThanItsSpan() {
+        find(ms(100), null, true);
+
+        this.schedule.onWakeUp(WakeUpSignal.dueIn(Duration.ofSeconds(1), Instant.ofEpochMilli(3_600_000)), ms(200));
+        assertThat(this.schedule.nextAt()).isEqualTo(ms(1200));
     }
 
     @Test
     void aSignalThatArrivesDuringAPollIsKept() {
         this.schedule.poll(0);
-        this.schedule.onWakeUp(WakeUpSignal.dueIn(Duration.ofSeconds(1)), 0);
+        this.schedule.onWakeUp(WakeUpSignal.dueIn(Duration.ofSeconds(1), null), 0);
         this.schedule.found(claim(Duration.ofSeconds(3), true),
                 this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0), ms(1));
 
@@ -251,8 +272,8 @@ class PollScheduleTests {
     @Test
     void theEarliestSignalDuringAPollCounts() {
         this.schedule.poll(0);
-        this.schedule.onWakeUp(WakeUpSignal.dueIn(Duration.ofSeconds(1)), 0);
-        this.schedule.onWakeUp(WakeUpSignal.dueIn(Duration.ofSeconds(2)), 0);
+        this.schedule.onWakeUp(WakeUpSignal.dueIn(Duration.ofSeconds(1), null), 0);
+        this.schedule.onWakeUp(WakeUpSignal.dueIn(Duration.ofSeconds(2), null), 0);
         this.schedule.found(claim(null, true), this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0), ms(1));
 
         assertThat(this.schedule.nextAt()).isEqualTo(ms(1000));
@@ -261,7 +282,7 @@ class PollScheduleTests {
     @Test
     void aSignalBeforeThePollIsForgotten() {
         find(ms(0), Duration.ofSeconds(3), true);
-        this.schedule.onWakeUp(WakeUpSignal.dueIn(Duration.ofSeconds(1)), ms(500));
+        this.schedule.onWakeUp(WakeUpSignal.dueIn(Duration.ofSeconds(1), null), ms(500));
         find(ms(1500), Duration.ofSeconds(3), true);
 
         assertThat(this.schedule.nextAt()).isEqualTo(ms(4500));

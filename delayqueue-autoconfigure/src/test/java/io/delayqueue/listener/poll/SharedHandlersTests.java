@@ -262,7 +262,7 @@ class SharedHandlersTests {
         this.bed.runHandlers();
         this.bed.clock.advance(Duration.ofMillis(50));
         // All have due messages and wait for permits; then another node claims these.
-        loops.forEach((loop) -> loop.onWakeUp(WakeUpSignal.dueIn(Duration.ZERO)));
+        loops.forEach((loop) -> loop.onWakeUp(WakeUpSignal.dueIn(Duration.ZERO, null)));
         loops.forEach(
                 (loop) -> loop.onWakeUp(WakeUpSignal.primaryPolled(null, new WakeUpSignal.PrimaryPoller("other", 0))));
         running.complete(null);

@@ -184,7 +184,7 @@ class ParserFuzzTests {
 
         },
 
-        SIGNAL("+0", "+86400000", "k:0:node", "k1500:12:4711abc", "v") {
+        SIGNAL("+0:1790000000000", "+86400000000:1790000000000", "k:0:node", "k1500:12:4711abc", "v") {
 
             @Override
             void feed(byte[] input) {

@@ -243,7 +243,7 @@ class HalfOpenSubscriptionTests {
     private void wake(RedisScriptExecutor redis, WakeUpMode mode) {
         RedisKeys keys = redis.keysOf(QUEUE);
         if (mode == WakeUpMode.CHANNEL) {
-            this.server.commands().publish(keys.wake(), "+0");
+            this.server.commands().publish(keys.wake(), "+0:0");
         }
         else {
             this.server.commands().zadd("dq:{orders}:scheduled", 1, "a");

@@ -74,7 +74,7 @@ class LostSubscriptionTests {
                 RedisUser.set(server, USER, RULES);
                 awaitSubscribed(wakeUps, true);
                 this.notified.drainPermits();
-                server.commands().publish(redis.keysOf(QUEUE).wake(), "+0");
+                server.commands().publish(redis.keysOf(QUEUE).wake(), "+0:0");
                 assertThat(this.notified.tryAcquire(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
             }
             finally {
@@ -109,7 +109,7 @@ class LostSubscriptionTests {
                 awaitSubscribed(wakeUps, true);
                 assertThat(wakeUps.isSubscribed(other)).isFalse();
                 this.notified.drainPermits();
-                server.commands().publish(channel, "+0");
+                server.commands().publish(channel, "+0:0");
                 assertThat(this.notified.tryAcquire(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
 
                 RedisUser.set(server, USER, RULES);

@@ -2,6 +2,7 @@ package io.delayqueue.redis.wakeup;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 
 import io.delayqueue.store.WakeUpSignal;
 import org.junit.jupiter.api.Test;
@@ -15,8 +16,9 @@ class PartitionListenersTests {
 
     @Test
     void aMessageWithADelayIsParsed() {
-        assertThat(signal("+1500")).isEqualTo(WakeUpSignal.dueIn(Duration.ofMillis(1500)));
-        assertThat(signal("+0")).isEqualTo(WakeUpSignal.dueIn(Duration.ZERO));
+        assertThat(signal("+1500042:1790000000123"))
+            .isEqualTo(WakeUpSignal.dueIn(Duration.ofNanos(1_500_042_000), Instant.ofEpochMilli(1_790_000_000_123L)));
+        assertThat(signal("+0:0")).isEqualTo(WakeUpSignal.dueIn(Duration.ZERO, Instant.EPOCH));
     }
 
     @Test
@@ -28,8 +30,8 @@ class PartitionListenersTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = { "", "!", "+", "+x", "+-1", "1790000000000", "+99999999999999999999999", "anything", "k",
-            "k1:2", "k1::a", "kx:1:a", "vv" })
+    @ValueSource(strings = { "", "!", "+", "+x:1", "+-1:1", "+1", "+1:", "1790000000000", "+99999999999999999999999:1",
+            "anything", "k", "k1:2", "k1::a", "kx:1:a", "vv" })
     void anyOtherMessageIsASignalToPoll(String body) {
         assertThat(signal(body)).isEqualTo(WakeUpSignal.POLL_NOW);
     }
