@@ -2,6 +2,7 @@ package io.delayqueue.redis;
 
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
@@ -290,14 +291,13 @@ class RedisPrimaryPollerTests {
                 .isEqualTo(WakeUpSignal.primaryPolled(null, new WakeUpSignal.PrimaryPoller("a", 1)));
             assertThat(next(signals)).isEqualTo(WakeUpSignal.NO_PRIMARY);
 
-            this.store
-                .schedule(PartitionTarget.first(QUEUE.queue()),
-                        List.of(NewMessage.of("later", DueTime.after(LATER), body())))
-                .join();
+            Duration in = LATER.plusMillis(1); // due times are rounded up
+            Instant due = this.clock.now().plus(in);
+            this.clock.advance(Duration.ofNanos(123_000));
+            later("later");
             claim("b", Kind.ACQUIRE, 2);
-            assertThat(next(signals)).isEqualTo(WakeUpSignal.dueIn(LATER, this.clock.now().plus(LATER)));
-            assertThat(next(signals))
-                .isEqualTo(WakeUpSignal.primaryPolled(Duration.ofSeconds(9), new WakeUpSignal.PrimaryPoller("b", 3)));
+            assertThat(next(signals)).isEqualTo(WakeUpSignal.dueIn(in.minusNanos(123_000), due));
+            assertThat(next(signals)).isEqualTo(WakeUpSignal.primaryPolled(in, new WakeUpSignal.PrimaryPoller("b", 3)));
         }
         finally {
             wakeUps.close();

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * ahead of the monotonic clock of this process, and reports an answer outside them. Each
  * answer that contains the store's time narrows them: the store read its clock after the
  * call was sent and before the answer arrived. A slow answer therefore narrows them
- * little, and never counts as a jump. The upper bound also shows how much slower a call
- * was than the fastest one.
+ * little, and never counts as a jump. The same answers show how much slower a call was
+ * than the fastest one.
  * <p>
  * <strong>Threads.</strong> The iterations of the loop.
  */
@@ -20,6 +20,12 @@ final class ClockJumpDetector {
 
     /** Tolerates slewed clocks, and differences in speed, of one part in this many. */
     private static final long DRIFT_SHARE = 1000;
+
+    /**
+     * Forgets the fastest call by one part in this many of the time since. More would
+     * make almost each call the fastest at a low rate, and half of the calls too early.
+     */
+    private static final long FORGOTTEN_SHARE = 50_000;
 
     /** Smaller jumps are not reported. */
     private static final long MIN_JUMP = Nanos.of(Duration.ofMillis(100));
@@ -37,7 +43,10 @@ final class ClockJumpDetector {
 
     private long since;
 
-    /** By how much the last call was slower than the fastest one. */
+    /** The upper bound by the fastest call, relative to the origin. */
+    private long fastest;
+
+    /** By how much the last call was slower than that one. */
     private long delay;
 
     /**
@@ -68,8 +77,10 @@ final class ClockJumpDetector {
                 restart(low, high);
             }
         }
+        long fastest = this.fastest + Math.max(0, answeredAt - this.since) / FORGOTTEN_SHARE;
+        this.fastest = (fastest < this.least || fastest > high) ? high : fastest;
+        this.delay = high - this.fastest;
         this.since = answeredAt;
-        this.delay = high - this.most;
         return jump;
     }
 

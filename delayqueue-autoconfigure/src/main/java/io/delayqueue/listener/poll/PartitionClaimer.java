@@ -266,7 +266,8 @@ final class PartitionClaimer {
         this.claimLimit = Math.min(2 * this.claimLimit, MessageStore.BATCH_LIMIT);
         // A claim takes time to arrive, so the next one is sent earlier by that of the
         // fastest.
-        this.schedule.found(answer.claim(), sent.bid(), sent.sentAt() + this.clock.delay() - this.start);
+        this.schedule.found(answer.claim(), sent.bid(), answer.at() - this.start,
+                sent.sentAt() + this.clock.delay() - this.start);
         return answer;
     }
 

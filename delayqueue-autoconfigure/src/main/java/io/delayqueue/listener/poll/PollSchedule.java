@@ -243,17 +243,17 @@ final class PollSchedule {
 
     /**
      * Ends a poll that the store has answered.
-     * @param at when the poll was sent, or a little later, but before the store read its
-     * clock: a poll that is sent as long after that as the answer says arrives when a
-     * message is due
+     * @param at when the answer arrived
+     * @param sentAt when the fastest poll would have been sent for this answer: one that
+     * is sent as long after that as the answer says arrives when a message is due
      */
-    synchronized void found(ClaimResult claim, @Nullable PrimaryPollerBid bid, long at) {
+    synchronized void found(ClaimResult claim, @Nullable PrimaryPollerBid bid, long at, long sentAt) {
         this.polledAt = at;
         this.storeTime = claim.now();
-        this.storeTimeAt = at;
+        this.storeTimeAt = sentAt;
         Duration nextIn = claim.nextIn();
         this.backlogged = nextIn != null && nextIn.isZero();
-        this.nextDueAt = Math.min(this.learnedDueAt, (nextIn != null) ? at + Nanos.of(nextIn) : NEVER);
+        this.nextDueAt = Math.min(this.learnedDueAt, (nextIn != null) ? sentAt + Nanos.of(nextIn) : NEVER);
         if (bid != null && bid.kind() != PrimaryPollerBid.Kind.RENEW) {
             become(claim.primaryPoller() ? Role.PRIMARY : Role.STANDBY);
             this.unannouncedSince = NEVER;

@@ -58,7 +58,7 @@ class PollScheduleTests {
     void withoutPrimaryPollersEachNodePollsAtOnce() {
         PollSchedule lone = new PollSchedule(TestBed.QUEUE, SAFETY_POLL, null, () -> 0.5);
         assertThat(lone.poll(0)).isNull();
-        lone.found(claim(Duration.ofSeconds(3), false), null, 0);
+        lone.found(claim(Duration.ofSeconds(3), false), null, 0, 0);
 
         assertThat(lone.nextAt()).isEqualTo(ms(3000));
         lone.onWakeUp(WakeUpSignal.primaryPolled(null, OTHER), ms(1));
@@ -107,11 +107,40 @@ class PollScheduleTests {
     }
 
     @Test
+    void aSignalBeforeTheFirstAnswerCountsItsSpan() {
+        this.schedule.poll(0);
+        this.schedule.onWakeUp(WakeUpSignal.dueIn(Duration.ofSeconds(1), Instant.ofEpochMilli(10)), 0);
+        this.schedule.found(claim(null, true), this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0), ms(1),
+                ms(1));
+
+        assertThat(this.schedule.nextAt()).isEqualTo(ms(1000));
+    }
+
+    @Test
+    void theTimeUntilTheNextPollCountsFromTheFastestCall() {
+        this.schedule.poll(0);
+        this.schedule.found(claim(Duration.ofSeconds(1), true),
+                this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0), ms(30), ms(10));
+
+        assertThat(this.schedule.nextAt()).isEqualTo(ms(1010));
+    }
+
+    /** Otherwise a slow store is polled without a pause. */
+    @Test
+    void theSafetyPollCountsFromTheAnswer() {
+        this.schedule.poll(0);
+        this.schedule.found(claim(null, true), this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0), ms(4500),
+                ms(10));
+
+        assertThat(this.schedule.nextAt()).isGreaterThan(ms(8500));
+    }
+
+    @Test
     void aSignalThatArrivesDuringAPollIsKept() {
         this.schedule.poll(0);
         this.schedule.onWakeUp(WakeUpSignal.dueIn(Duration.ofSeconds(1), null), 0);
         this.schedule.found(claim(Duration.ofSeconds(3), true),
-                this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0), ms(1));
+                this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0), ms(1), ms(1));
 
         assertThat(this.schedule.nextAt()).isEqualTo(ms(1000));
     }
@@ -122,7 +151,7 @@ class PollScheduleTests {
         this.schedule.poll(ms(10));
 
         assertThat(this.schedule.onWakeUp(WakeUpSignal.POLL_NOW, ms(11))).isTrue();
-        this.schedule.found(claim(null, false), null, ms(12));
+        this.schedule.found(claim(null, false), null, ms(12), ms(12));
 
         assertThat(this.schedule.nextAt()).isZero();
     }
@@ -217,11 +246,13 @@ class PollScheduleTests {
         find(ms(0), Duration.ofMillis(20), true);
 
         assertThat(this.schedule.poll(ms(20))).isEqualTo(this.primaryPartitions.bid(PrimaryPollerBid.Kind.RENEW, 0));
-        this.schedule.found(claim(null, true), this.primaryPartitions.bid(PrimaryPollerBid.Kind.RENEW, 0), ms(20));
+        this.schedule.found(claim(null, true), this.primaryPartitions.bid(PrimaryPollerBid.Kind.RENEW, 0), ms(20),
+                ms(20));
         assertThat(this.schedule.nextAt()).isEqualTo(ms(270));
 
         assertThat(this.schedule.poll(ms(270))).isEqualTo(this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0));
-        this.schedule.found(claim(null, true), this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0), ms(270));
+        this.schedule.found(claim(null, true), this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0), ms(270),
+                ms(270));
         assertThat(this.schedule.nextAt()).isGreaterThan(ms(4000));
     }
 
@@ -231,7 +262,7 @@ class PollScheduleTests {
                 this.primaryPartitions, () -> 0.5);
         find(ms(0), null, false);
         second.poll(0);
-        second.found(claim(null, false), this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0), 0);
+        second.found(claim(null, false), this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0), 0, 0);
 
         this.schedule.onWakeUp(WakeUpSignal.primaryPolled(null, new WakeUpSignal.PrimaryPoller("rich", 2)), ms(10));
         second.onWakeUp(WakeUpSignal.primaryPolled(null, new WakeUpSignal.PrimaryPoller("rich", 2)), ms(10));
@@ -252,7 +283,7 @@ class PollScheduleTests {
         PollSchedule second = new PollSchedule(TestBed.QUEUE, SAFETY_POLL, this.primaryPartitions, () -> 0.5);
         find(ms(0), null, true);
         assertThat(second.poll(0)).isEqualTo(this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0));
-        second.found(claim(null, true), this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0), 0);
+        second.found(claim(null, true), this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0), 0, 0);
         assertThat(this.primaryPartitions.count()).isOne();
 
         second.onWakeUp(WakeUpSignal.primaryPolled(null, OTHER), ms(1));
@@ -274,7 +305,8 @@ class PollScheduleTests {
         this.schedule.poll(0);
         this.schedule.onWakeUp(WakeUpSignal.dueIn(Duration.ofSeconds(1), null), 0);
         this.schedule.onWakeUp(WakeUpSignal.dueIn(Duration.ofSeconds(2), null), 0);
-        this.schedule.found(claim(null, true), this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0), ms(1));
+        this.schedule.found(claim(null, true), this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0), ms(1),
+                ms(1));
 
         assertThat(this.schedule.nextAt()).isEqualTo(ms(1000));
     }
@@ -292,7 +324,7 @@ class PollScheduleTests {
     void withoutPrimaryPollersThereIsNoRoleToChange() {
         PollSchedule lone = new PollSchedule(TestBed.QUEUE, SAFETY_POLL, null, () -> 0.5);
         lone.poll(0);
-        lone.found(claim(Duration.ofSeconds(3), false), null, 0);
+        lone.found(claim(Duration.ofSeconds(3), false), null, 0, 0);
 
         assertThat(lone.isPrimary()).isFalse();
     }
@@ -301,7 +333,8 @@ class PollScheduleTests {
     void aPrimaryPollerThatLosesThePartitionHasNothingToAnnounce() {
         find(ms(0), Duration.ofMillis(20), true);
         this.schedule.poll(ms(20));
-        this.schedule.found(claim(null, true), this.primaryPartitions.bid(PrimaryPollerBid.Kind.RENEW, 0), ms(20));
+        this.schedule.found(claim(null, true), this.primaryPartitions.bid(PrimaryPollerBid.Kind.RENEW, 0), ms(20),
+                ms(20));
         this.schedule.onWakeUp(WakeUpSignal.primaryPolled(null, OTHER), ms(30));
 
         assertThat(this.schedule.nextAt()).isGreaterThan(ms(4000));
@@ -341,7 +374,7 @@ class PollScheduleTests {
         find(ms(0), Duration.ZERO, false);
 
         assertThat(this.schedule.poll(ms(99))).isNull();
-        this.schedule.found(claim(null, false), null, ms(99));
+        this.schedule.found(claim(null, false), null, ms(99), ms(99));
         assertThat(this.schedule.nextAt()).isGreaterThan(ms(4000));
         assertThat(this.schedule.poll(ms(100))).isEqualTo(this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0));
     }
@@ -360,7 +393,8 @@ class PollScheduleTests {
         for (long at = 20; at <= 80; at += 30) {
             assertThat(this.schedule.poll(ms(at)))
                 .isEqualTo(this.primaryPartitions.bid(PrimaryPollerBid.Kind.RENEW, 0));
-            this.schedule.found(claim(null, true), this.primaryPartitions.bid(PrimaryPollerBid.Kind.RENEW, 0), ms(at));
+            this.schedule.found(claim(null, true), this.primaryPartitions.bid(PrimaryPollerBid.Kind.RENEW, 0), ms(at),
+                    ms(at));
         }
 
         assertThat(this.schedule.nextAt()).isEqualTo(ms(270));
@@ -398,13 +432,14 @@ class PollScheduleTests {
     private long emptyPoll(boolean primary, double random) {
         PollSchedule schedule = new PollSchedule(TestBed.QUEUE, SAFETY_POLL, this.primaryPartitions, () -> random);
         schedule.poll(0);
-        schedule.found(claim(null, primary), this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0), 0);
+        schedule.found(claim(null, primary), this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0), 0, 0);
         return schedule.nextAt();
     }
 
     private void find(long at, @Nullable Duration nextIn, boolean primary) {
         this.schedule.poll(at);
-        this.schedule.found(claim(nextIn, primary), this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0), at);
+        this.schedule.found(claim(nextIn, primary), this.primaryPartitions.bid(PrimaryPollerBid.Kind.ACQUIRE, 0), at,
+                at);
     }
 
     private static ClaimResult claim(@Nullable Duration nextIn, boolean primary) {

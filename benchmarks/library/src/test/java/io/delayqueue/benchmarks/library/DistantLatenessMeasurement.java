@@ -7,6 +7,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import io.delayqueue.template.DelayQueueTemplate;
@@ -28,7 +30,8 @@ import org.springframework.context.annotation.Configuration;
 /**
  * Measures the lateness of messages at a low rate through a wire that adds latency. Each
  * is alone in its queue, so that a wake-up announces it, or one of thirty, so that the
- * claim before announces it. Prints percentiles in milliseconds, by Redis' clock.
+ * claim before announces it. Prints percentiles in milliseconds, by Redis' clock, and how
+ * many scripts ran per message, of which one is the send and one the acknowledgement.
  * {@code -Ddq.micros=0,1000} selects round trips, {@code -Ddq.messages=100} their number.
  */
 @Timeout(value = 1, unit = TimeUnit.HOURS)
@@ -37,6 +40,8 @@ class DistantLatenessMeasurement {
     private static final int MESSAGES = Integer.getInteger("dq.messages", 100);
 
     private static final int TOGETHER = 30;
+
+    private static final Pattern CALLS = Pattern.compile("cmdstat_evalsha:calls=(\\d+)");
 
     static Stream<Integer> roundTrips() {
         return Stream.of(System.getProperty("dq.micros", "0,1000,10000").split(",")).map(Integer::valueOf);
@@ -50,10 +55,10 @@ class DistantLatenessMeasurement {
                 ConfigurableApplicationContext context = start((micros > 0) ? distant.port() : server.port())) {
             DelayQueueTemplate template = context.getBean(DelayQueueTemplate.class);
             Handler handler = context.getBean(Handler.class);
-            measure(template, handler, TOGETHER, MESSAGES); // so that the code is
-                                                            // compiled
-            System.out.printf("+%,d µs, alone: %s; among others: %s%n", micros, measure(template, handler, 1, MESSAGES),
-                    measure(template, handler, TOGETHER, MESSAGES));
+            measure(server, template, handler, TOGETHER); // so that the code is
+                                                          // compiled
+            System.out.printf("+%,d µs, alone: %s; among others: %s%n", micros, measure(server, template, handler, 1),
+                    measure(server, template, handler, TOGETHER));
         }
     }
 
@@ -67,11 +72,12 @@ class DistantLatenessMeasurement {
      * Sends messages, as many at once as said, and returns the percentiles of their
      * lateness.
      */
-    private static String measure(DelayQueueTemplate template, Handler handler, int together, int messages)
+    private static String measure(RedisServer server, DelayQueueTemplate template, Handler handler, int together)
             throws InterruptedException {
         SplittableRandom random = new SplittableRandom(1);
         handler.micros.clear();
-        for (int sent = 0; sent < messages; sent += together) {
+        long before = scripts(server);
+        for (int sent = 0; sent < MESSAGES; sent += together) {
             handler.handled = new CountDownLatch(together);
             for (int i = 0; i < together; i++) {
                 long delay = random.nextLong(100_000, 100_000 + together * 50_000L);
@@ -80,8 +86,14 @@ class DistantLatenessMeasurement {
             handler.handled.await();
         }
         long[] sorted = handler.micros.stream().mapToLong(Long::longValue).sorted().toArray();
-        return "p50 %.2f, p90 %.2f, p99 %.2f".formatted(percentile(sorted, 50), percentile(sorted, 90),
-                percentile(sorted, 99));
+        return "p50 %.2f, p90 %.2f, p99 %.2f, %.2f scripts".formatted(percentile(sorted, 50), percentile(sorted, 90),
+                percentile(sorted, 99), (scripts(server) - before) / (double) sorted.length);
+    }
+
+    /** Returns how many scripts the server has run. */
+    private static long scripts(RedisServer server) {
+        Matcher calls = CALLS.matcher(server.commands().info("commandstats"));
+        return calls.find() ? Long.parseLong(calls.group(1)) : 0;
     }
 
     private static double percentile(long[] sorted, int percent) {
